@@ -254,7 +254,9 @@ def _with_remedy(case: Case, rule: Rule, observation: Observation) -> Observatio
     lines = [span.line for span in observation.spans]
     named = [n for n in case.notes(*_NAMING) if any(-NEAR <= line - n.span.line <= RECORD for line in lines)]
     named.sort(key=lambda note: min(abs(note.span.line - line) for line in lines))
-    remedies = (remedy_of(note.text("op") or note.text("name").strip(), observation.title) for note in named)
+    names = (note.text("op") or note.text("name").strip() for note in named)
+    release = case.version and case.version.numbers
+    remedies = (remedy_of(name, observation.title, release) for name in names)
     return replace(observation, fix=next(filter(None, remedies), ""))
 
 

@@ -1,27 +1,18 @@
 """Which ONNX operators TensorRT's parser imports, since when, with which types and restrictions; what mends a node."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from trtforensics.knowledge.periods import Period, dotted
+from trtforensics.knowledge.platforms import stacks
 from trtforensics.knowledge.table import NEWEST, OLDEST, Release, known, minor, records, release, rows, words
 
 
 @dataclass(frozen=True, slots=True)
-class _Period:
-    first: Release
-    last: Release | None
-    source: str
-
-    def holds(self, version: Sequence[int]) -> bool:
-        """Whether it speaks of a release."""
-        return self.first <= minor(version) and (self.last is None or minor(version) <= self.last)
-
-
-@dataclass(frozen=True, slots=True)
-class Support(_Period):
+class Support(Period):
     """Whether releases import an operator; ``experimental`` is the documents' word.
 
     ``types`` are those that the documents name, none where they name none. The parser may take others: only a
@@ -39,7 +30,7 @@ class Support(_Period):
 
 
 @dataclass(frozen=True, slots=True)
-class Restriction(_Period):
+class Restriction(Period):
     """What some attributes, inputs or outputs of an operator have to be, lest the parser refuse the node.
 
     ``names`` are ONNX's. ``must`` is a word of the table ``musts``. ``value`` are words; one sentence where ``must`` is
@@ -88,9 +79,18 @@ def deciding_inputs(operator: str) -> tuple[str, ...]:
     return next((words(row["deciding"]) for row in rows("sizes") if row["operator"] == operator), ())
 
 
-def is_shipped(name: str) -> bool:
-    """Whether a name is that of a plugin in TensorRT's own library, ``libnvinfer_plugin``."""
-    return any(row["name"] == name for row in rows("plugins"))
+@dataclass(frozen=True, slots=True)
+class Plugin(Period):
+    """A plugin in TensorRT's own library, ``libnvinfer_plugin``; ``instead`` is what its documents name for it."""
+
+    name: str
+    instead: str
+
+
+@cache
+def shipped_plugins() -> Mapping[str, Plugin]:
+    """Return all rows of ``plugins.tsv`` by their names."""
+    return {row.name: row for row in records("plugins", Plugin, first=release, last=known)}
 
 
 def first_release_of(operator: str) -> Release | None:
@@ -143,7 +143,7 @@ def dla_limits() -> tuple[Restriction, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedType(_Period):
+class ImportedType(Period):
     """An element type of ONNX, as its ``DataType`` names it, and the type that the parser makes of it.
 
     ``gpu`` is the first compute capability that has it; None where every GPU has, or it is not known.
@@ -170,15 +170,38 @@ def element_types() -> tuple[ImportedType, ...]:
     return records("types", ImportedType, first=release, last=known, gpu=known)
 
 
-def remedy_of(operator: str, refusal: str) -> str:
-    """Return what to do with a node of an operator that is refused in these words; empty where nothing is known.
+@dataclass(frozen=True, slots=True)
+class Remedy(Period):
+    """What to do with a node of an operator; ``when`` is a word of the refusal, empty for any."""
 
-    In ``remedies.tsv``, ``when`` is a word of the refusal, empty for any. What mends a shape mends no type.
+    operator: str
+    when: str
+    remedy: str
+
+    def words_for(self, version: Sequence[int] | None) -> str:
+        """What to do: with the releases before it where the log's is not known, and the next one behind it."""
+        text = self.remedy if version or not self.words else f"TensorRT {self.words}: {self.remedy}"
+        later = (stack.release for stack in stacks() if self.last and minor(stack.release) > self.last)
+        newer = min(later, default=None)
+        return f"{text} Or use TensorRT {dotted(newer)} or later." if newer else text
+
+
+@cache
+def remedies() -> tuple[Remedy, ...]:
+    """Return all rows of ``remedies.tsv``."""
+    return records("remedies", Remedy, first=release, last=known)
+
+
+def remedy_of(operator: str, refusal: str, version: Sequence[int] | None) -> str:
+    """Return what to do with a node of an operator that a release refuses in these words; empty where nothing is known.
+
+    What mends a shape mends no type.
     """
     text, of_types = refusal.lower(), _TYPES.search(refusal)
-    fitting = [row for row in rows("remedies") if row["operator"] == operator and row["when"].lower() in text]
-    fitting = [row for row in fitting if row["when"] or not of_types or _TYPES.search(row["remedy"])]
-    return next((row["remedy"] for row in sorted(fitting, key=lambda row: not row["when"])), "")
+    fitting = [row for row in remedies() if row.operator == operator and row.when.lower() in text]
+    fitting = [row for row in fitting if not version or row.holds(version)]
+    fitting = [row for row in fitting if row.when or not of_types or _TYPES.search(row.remedy)]
+    return next((row.words_for(version) for row in sorted(fitting, key=lambda row: not row.when)), "")
 
 
 _TYPES = re.compile(r"\b(?:data)?types?\b|\bU?INT\d*\b|\bBOOL\b|\bFLOAT|[Ff][Pp](?:16|32)|\b[Cc]ast|floating")

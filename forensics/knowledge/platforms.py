@@ -6,38 +6,25 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from trtforensics.knowledge.table import NEWEST, OLDEST, Release, known, minor, records, release, words
+from trtforensics.knowledge.periods import Period, dotted
+from trtforensics.knowledge.table import Release, known, minor, records, release, words
 
 Platform = Literal["x86-64", "SBSA", "JetPack", "RTX"]
 """Linux and Windows on x86, servers with Arm, Jetson modules; RTX: TensorRT-RTX, whose releases count from 1.0."""
 
 
 @dataclass(frozen=True, slots=True)
-class Architecture:
-    """A compute capability on a platform, and the releases that are known to support or to refuse it.
+class Architecture(Period):
+    """A compute capability on a platform, and releases that are known to support or to refuse it.
 
-    ``unknown_to`` is the newest that does not know it yet, ``first`` the oldest that supports it, ``last`` the newest
-    that does, ``refused_from`` the oldest that no longer does. None: not known, or there is no such release.
-    ``gpus`` are names with the GiB of the largest variant that is known, an upper bound.
+    ``gpus`` are names with the GiB of the largest variant that is known, an upper bound; they stand in one row.
     """
 
     sm: Release
     name: str
     platform: Platform
     gpus: Mapping[str, int]
-    unknown_to: Release | None
-    first: Release | None
-    last: Release | None
-    refused_from: Release | None
-    source: str
-
-    def supported_by(self, version: Sequence[int]) -> bool | None:
-        """Whether a release supports it; None where that is not known."""
-        wanted = minor(version)
-        if (self.unknown_to and wanted <= self.unknown_to) or (self.refused_from and wanted >= self.refused_from):
-            return False
-        rtx = self.platform == "RTX"
-        return True if (self.first or OLDEST) <= wanted and (rtx or wanted <= (self.last or NEWEST)) else None
+    state: Literal["yes", "no"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +55,14 @@ class Stack:
         return " or ".join(each)
 
 
-def releases_for(sm: tuple[int, int], platform: Platform = "x86-64") -> Architecture | None:
-    """Return which releases are known to support a compute capability on a platform; None: nothing is known."""
-    return next((entry for entry in architectures() if (entry.sm, entry.platform) == (sm, platform)), None)
+def releases_for(sm: tuple[int, ...], platform: Platform = "x86-64") -> tuple[Architecture, ...]:
+    """Return which releases are known to support or refuse a compute capability on a platform, oldest first."""
+    return tuple(entry for entry in architectures() if (entry.sm, entry.platform) == (sm, platform))
+
+
+def supported(entries: Sequence[Architecture], version: Sequence[int]) -> bool | None:
+    """Whether a release supports what these rows speak of; None where that is not known."""
+    return next((entry.state == "yes" for entry in entries if entry.holds(version)), None)
 
 
 def sm_of(gpu: str) -> Release | None:
@@ -92,7 +84,7 @@ def _named(gpu: str) -> list[tuple[int, Release, int]]:
 
 def memory_of(gpu: str = "", sm: str = "") -> int:
     """Return the MiB of a GPU by its name; of an unknown one the most of its compute capability, or of any."""
-    fitting = (entry.gpus.values() for entry in architectures() if sm in {"", ".".join(map(str, entry.sm))})
+    fitting = (entry.gpus.values() for entry in architectures() if sm in {"", dotted(entry.sm)})
     most = max(memory for memories in fitting for memory in memories)
     return 1024 * (max(_named(gpu))[2] if _named(gpu) else most)
 
@@ -107,8 +99,7 @@ def stack_of(version: Sequence[int], platform: Platform = "x86-64") -> tuple[Sta
 @cache
 def architectures() -> tuple[Architecture, ...]:
     """Return all rows of ``architectures.tsv``."""
-    bounds = dict.fromkeys(("unknown_to", "first", "last", "refused_from"), known)
-    return records("architectures", Architecture, sm=release, gpus=_gpus, **bounds)
+    return records("architectures", Architecture, sm=release, gpus=_gpus, first=release, last=known)
 
 
 @cache

@@ -21,6 +21,7 @@ from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.machine import memory_mib
 from trtforensics.findings.target import profile_of
 from trtforensics.knowledge.operators import dla_limits, dla_operators, operator_support
+from trtforensics.knowledge.periods import dotted
 from trtforensics.knowledge.platforms import memory_of
 from trtforensics.knowledge.table import Release, minor
 
@@ -129,7 +130,7 @@ def _off_dla(model: CheckedModel, node: CheckedNode, version: Release) -> str:
     if row.runs != "native":
         return "on DLA only once other operators stand in its place" if row.runs == "rewritten" else "not on DLA"
     if row.first > version:
-        return f"on DLA from TensorRT {'.'.join(map(str, row.first))} on"
+        return f"on DLA from TensorRT {dotted(row.first)} on"
     if node.op in _PRODUCTS and not model.is_static(node.proto.input[1]):
         return "on DLA with a constant as its second input alone"
     return next((why for row in dla_limits() if row.operator == node.op and (why := refusal(model, node, row))), "")

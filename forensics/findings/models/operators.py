@@ -14,11 +14,12 @@ from trtforensics.findings.target import profile_of
 from trtforensics.knowledge.operators import (
     first_release_of,
     is_operator,
-    is_shipped,
     operator_support,
     restrictions_of,
+    shipped_plugins,
     taken_as,
 )
+from trtforensics.knowledge.periods import dotted
 from trtforensics.knowledge.platforms import stack_of, stacks
 from trtforensics.knowledge.table import NEWEST
 
@@ -96,7 +97,7 @@ def not_imported(case: Case) -> Iterator[Observation]:
             continue
         first = first_release_of(op)
         later = first is not None and first > version[:2]
-        since = f"from {'.'.join(map(str, first))} on" if later and first else "by no release up to 11.1"
+        since = f"from {dotted(first)} on" if later and first else "by no release up to 11.1"
         since = "by TensorRT-RTX 1.7.1; TensorRT does" if _lacks(case, op) else since
         title = f"{how_many(nodes, op)} {_are(nodes)} not imported ({since}): {{nodes}}"
         steps = [repair(case, "fold")] if all(_folds(case.checked, node) for node in nodes) else ()
@@ -168,8 +169,9 @@ def plugin_wanted(case: Case) -> Iterator[Observation]:
     for op, nodes in by_operator([node for node in case.checked.nodes if not is_operator(node.op)]).items():
         domain = f" of the domain {nodes[0].proto.domain}" if not nodes[0].is_standard else ""
         title = f"{how_many(nodes, op)}{domain} {'need' if len(nodes) > 1 else 'needs'} a plugin of that name"
-        shipped = is_shipped(op)
-        title += ", which TensorRT's own library has: {nodes}" if shipped else ": {nodes}"
+        plugin = shipped_plugins().get(op)
+        title += f", which TensorRT's own library has {plugin.words}".rstrip() if plugin else ""
+        title, shipped = f"{title}: {{nodes}}", plugin is not None and plugin.holds(release_of(case))
         settle = "Whether a library that the build loads registers that plugin"
         yield of_nodes(case, nodes, title, severity=Severity.NOTE if shipped else None, settle=settle, same_as=op)
     if case.checked.functions and release_of(case) < _FUNCTIONS:

@@ -164,9 +164,16 @@ def _setting(model: CheckedModel, node: CheckedNode, name: str) -> Any:  # noqa:
 _TERMS, _PADDED = 2, 2
 
 
-def _is_not_plain(_: CheckedModel, node: CheckedNode) -> bool:
-    terms = str(node.attribute("equation")).replace(" ", "").split("->")[0].split(",")
-    return len(terms) > _TERMS or any("." in term or len({*term}) < len(term) for term in terms)
+def _terms(node: CheckedNode) -> list[str]:
+    return str(node.attribute("equation")).replace(" ", "").split("->")[0].replace("...", ".").split(",")
+
+
+def _has_diagonal(_: CheckedModel, node: CheckedNode) -> bool:
+    return any(len({*term}) < len(term) for term in _terms(node))
+
+
+def _is_not_plain(model: CheckedModel, node: CheckedNode) -> bool:
+    return len(_terms(node)) > _TERMS or "." in "".join(_terms(node)) or _has_diagonal(model, node)
 
 
 def _scales_more(mode: str, most: int, model: CheckedModel, node: CheckedNode) -> bool:
@@ -313,6 +320,7 @@ _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
         _type_of(model, node.proto.input[0]) == "INT8" and [*node.proto.input][1:2] == [""]
     ),
     "no-blank": lambda _, node: [*node.proto.input][1:] == [""],
+    "no-diagonal": _has_diagonal,
     "of-each-direction": _has_other_activations,
     "one-padding": lambda _, node: bool(node.attribute("pads")) and "SAME" in str(node.attribute("auto_pad")),
     "one-shape": lambda model, node: len({model.sizes.get(name) for name in node.proto.input[1:3]} - {None}) > 1,

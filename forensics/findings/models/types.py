@@ -15,7 +15,8 @@ from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.machine import compute_capability
 from trtforensics.findings.versions import has_flag
 from trtforensics.knowledge.operators import first_gpu_of, taken_as
-from trtforensics.knowledge.platforms import releases_for
+from trtforensics.knowledge.periods import dotted, spans
+from trtforensics.knowledge.platforms import releases_for, supported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,11 +68,9 @@ def refused_type(case: Case) -> Iterator[Observation]:
         first = first_gpu_of(element)
         who = "TensorRT" if case.version is None else str(case.version)
         if taken_as(element, version) and first is not None and capability is not None and capability < first:
-            sm, since = (".".join(map(str, each)) for each in (capability, first))
-            who = f"A GPU of compute capability {sm} (not yet {since})"
+            who = f"A GPU of compute capability {dotted(capability)} (not yet {dotted(first)})"
         elif taken_as(element, version) and first is not None and capability is None and first > _COMMON:
-            since = ".".join(map(str, first))
-            title = f"{element} takes a GPU of compute capability {since} or later: {listed(names)}"
+            title = f"{element} takes a GPU of compute capability {dotted(first)} or later: {listed(names)}"
             yield of_nodes(case, [], title, severity=Severity.NOTE, same_as=element)
             continue
         elif element == "UNDEFINED" or taken_as(element, version):
@@ -111,8 +110,7 @@ def _allowed(case: Case) -> Iterator[Observation]:
         if allows(case.build, word) and not has_flag(version, f"--{word.lower()}"):
             yield Observation(f"{version} has no --{word.lower()}", [head(case)], same_as=word)
         elif allows(case.build, word) and first is not None and capability is not None and capability < first:
-            sm = ".".join(map(str, capability))
-            title = f"The build allows {word}, which a GPU of compute capability {sm} does not have"
+            title = f"The build allows {word}, which a GPU of compute capability {dotted(capability)} does not have"
             yield Observation(title, [head(case)], severity=Severity.WARNING, same_as=word)
     nodes = [node for node in case.checked.nodes if node.op == "QuantizeLinear"]
     scaled = any(node.op == "DequantizeLinear" for node in case.checked.nodes)
@@ -169,10 +167,9 @@ def unsupported_gpu(case: Case) -> Iterator[Observation]:
     capability = compute_capability(case)
     if capability is None or case.version is None or case.version.rtx:
         return
-    entry = releases_for(capability)
-    if entry is not None and entry.supported_by(case.version.numbers) is False:
-        bounds = [("from", entry.first), ("to", entry.last)]
-        known = " ".join(f"{word} {'.'.join(map(str, bound))}" for word, bound in bounds if bound)
-        sm = ".".join(map(str, capability))
-        title = f"{case.version} does not run on {entry.name} (compute capability {sm}): it is supported {known}"
+    entries = releases_for(capability)
+    if supported(entries, case.version.numbers) is False:
+        known = spans([entry for entry in entries if entry.state == "yes"])
+        gpu = f"{entries[0].name} (compute capability {dotted(capability)})"
+        title = f"{case.version} does not run on {gpu}: it is supported {known}"
         yield Observation(title, [head(case)], same_as="GPU")

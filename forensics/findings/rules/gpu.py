@@ -9,7 +9,8 @@ from trtforensics.findings.finding import Confidence, Observation, Severity
 from trtforensics.findings.observations import near, observe
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.machine import is_jetson, memory_mib, workspace
-from trtforensics.knowledge.platforms import Platform, releases_for
+from trtforensics.knowledge.periods import beyond, dotted, spans
+from trtforensics.knowledge.platforms import Platform, releases_for, supported
 from trtforensics.model.log import Outcome, Tool
 from trtforensics.model.notes import Note
 
@@ -34,43 +35,35 @@ def no_gpu(case: Case) -> Iterator[Observation]:
 def unknown_gpu(case: Case) -> Iterator[Observation]:
     """Name the GPU's SM version, and which releases support it."""
     notes = case.notes("target_sm")
-    cause = _direction(case, [divmod(int(note.text("sm")), 10) for note in notes])
-    yield from observe(notes, "This TensorRT does not support SM {names}", names="sm", cause=cause)
+    cause, fix = _direction(case, [divmod(int(note.text("sm")), 10) for note in notes])
+    yield from observe(notes, "This TensorRT does not support SM {names}", names="sm", cause=cause, fix=fix)
     notes = case.notes("sm_unknown")
     capabilities = [divmod(int(note.text("sm"), 16), 0x100) for note in notes if note.text("sm")]
     bound = next((note.text("count") for note in notes if note.text("count")), "")
     known = listed(list(dict.fromkeys(f"{major}.{minor}" for major, minor in capabilities)))
     what = f"compute capability {known}" if known else "the GPU's compute capability"
     what = f"{what}: it ends before {bound}.0, and the GPU is newer" if bound else what
-    cause = _direction(case, capabilities)
-    yield from observe(notes, f"This TensorRT does not know {what}", same_as="unknown SM", cause=cause)
+    cause, fix = _direction(case, capabilities)
+    yield from observe(notes, f"This TensorRT does not know {what}", same_as="unknown SM", cause=cause, fix=fix)
 
 
-def _direction(case: Case, capabilities: Sequence[tuple[int, int]]) -> str:
-    """Say which releases support the GPU, where that is known and the log's release is not among them."""
-    version = None if case.version is None or case.version.rtx else case.version
-    platforms: tuple[Platform, ...] = ("JetPack",) if is_jetson(case) else ("x86-64", "JetPack")  # or a Jetson's alone
-    known = [releases_for(sm, platform) for sm in capabilities[:1] for platform in platforms]
-    architecture = next(filter(None, known), None)
-    if architecture is None:
-        return ""
-    if version is None:
-        ends = (("from TensorRT {} on", architecture.first), ("up to {}", architecture.last))
-        when = ", ".join(text.format(".".join(map(str, end))) for text, end in ends if end)
-        whose = (
-            " by JetPack's packages, not by those for servers or of PyPI" if architecture.platform == "JetPack" else ""
-        )
-        sm = ".".join(map(str, architecture.sm))
-        return f"{architecture.name} GPUs of compute capability {sm} are supported {when}{whose}." if when else ""
-    if architecture.supported_by(version.numbers) is not False:
-        return ""
-    old = architecture.first is not None and version.numbers < architecture.first
-    bound = architecture.first if old else architecture.last
-    if bound is None:
-        return ""
-    gpu = f"{architecture.name} GPUs of compute capability {'.'.join(map(str, architecture.sm))}"
-    when = "are supported from TensorRT {} on" if old else "were last supported by TensorRT {}"
-    return f"{gpu} {when.format('.'.join(map(str, bound)))}, and this is {version}."
+def _direction(case: Case, capabilities: Sequence[tuple[int, int]]) -> tuple[str, str]:
+    """Say which releases support the GPU, and the way to one; nothing where the log's is not known to refuse it."""
+    version = None if case.version is None or case.version.rtx else case.version.numbers
+    platforms: tuple[Platform, ...] = ("JetPack",) if is_jetson(case) else ("x86-64", "SBSA", "JetPack")
+    entries = next(filter(None, (releases_for(sm, on) for sm in capabilities[:1] for on in platforms)), ())
+    known = [entry for entry in entries if entry.state == "yes"]
+    if not spans(known) or (version is not None and supported(entries, version) is None):
+        return "", ""
+    gpu, builds = f"{known[0].name} GPUs of compute capability {dotted(known[0].sm)}", _BUILDS[known[0].platform]
+    what = f"{gpu} are supported by {builds}"
+    if version is None or not supported(entries, version):
+        return beyond(what, known, version, builds)
+    mine = f"{what} {spans(known)}, and this TensorRT {dotted(version)} is a build without them."
+    return (mine, "Use the TensorRT of your JetPack, not pip's.") if known[0].platform == "JetPack" else ("", "")
+
+
+_BUILDS = {"x86-64": "TensorRT", "SBSA": "TensorRT for Arm servers (SBSA)", "JetPack": "TensorRT for Jetson (JetPack)"}
 
 
 _FEW = 0.02

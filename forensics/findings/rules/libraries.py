@@ -11,7 +11,8 @@ from trtforensics.findings.observations import followed_by, near, observe, quote
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import engine_path, trtexec
 from trtforensics.findings.versions import interface
-from trtforensics.knowledge.operators import is_operator, is_shipped
+from trtforensics.knowledge.operators import is_operator, shipped_plugins
+from trtforensics.knowledge.table import release
 from trtforensics.knowledge.terms import error_code
 from trtforensics.model.notes import Note
 
@@ -58,33 +59,45 @@ def libraries(case: Case) -> Iterator[Observation]:
 def interface_gone(case: Case) -> Iterator[Observation]:
     """Name what this TensorRT no longer has, with the last release that has it, where that is known."""
     unknown = "was removed in a later TensorRT than it was written for"
-    yield from _outside(case, "attribute_gone", 1, "TensorRT has up to {}", unknown)
+    yield from _outside(case, "attribute_gone", "TensorRT has up to {}", unknown)
 
 
 @explained("TF667")
 def interface_new(case: Case) -> Iterator[Observation]:
     """Name what this TensorRT does not have yet, with the first release that has it, where that is known."""
     unknown = "came with a later TensorRT than the one that is installed"
-    yield from _outside(case, "attribute_new", 0, "came with TensorRT {}", unknown)
+    yield from _outside(case, "attribute_new", "came with TensorRT {}", unknown)
 
 
-def _outside(case: Case, kind: str, bound: int, known: str, unknown: str) -> Iterator[Observation]:
-    """Report names with that bound (``known``), and names that no table has (``unknown``)."""
+def _outside(case: Case, kind: str, known: str, unknown: str) -> Iterator[Observation]:
+    """Report names that are outside of the release on that side (``known``), and those in no table (``unknown``)."""
     none = {note.span.line for note in case.notes("engine_none")}  # what has no attribute is None (TF633)
     notes = {note.span.line: note for note in case.notes("attribute_of", kind) if note.span.line not in none}
     for name, alike in grouped(notes.values(), lambda note: note.text("name")).items():
-        bounds = interface().get(name, ("", ""))
-        if bounds[bound] or (alike[0].kind == kind and not any(bounds)):
-            which = known.format(bounds[bound]) if bounds[bound] else unknown
+        side, bound = _side(case, name)
+        if side == kind or (alike[0].kind == kind and not side):
+            which = known.format(bound) if bound else unknown
             yield from observe(alike, f"The program uses {name}, which {which}")
+
+
+def _side(case: Case, name: str) -> tuple[str, str]:
+    """Return on which side of a name's releases the log's is, and the nearest that has it; nothing where it has it.
+
+    Where the log states no release, a name that was removed is taken for that.
+    """
+    first, last = interface().get(name, ("", ""))
+    if last and (case.version is None or case.version.numbers[:2] > release(last)):
+        return "attribute_gone", last
+    early = first and (case.version is None or case.version.numbers < release(first))
+    return ("attribute_new", first) if early else ("", "")
 
 
 @explained("TF428")
 def interface_lacks(case: Case) -> Iterator[Observation]:
-    """Name what neither knows."""
+    """Name what neither knows, or the release has for another object."""
     other = {note.span.line for note in case.notes("attribute_gone", "attribute_new")}
     for note in case.notes("attribute_of"):
-        if note.text("name") not in interface() and note.span.line not in other:
+        if not _side(case, note.text("name"))[0] and note.span.line not in other:
             yield from observe([note], f"This TensorRT's {note.text('type').split('.')[-1]} has no {note.text('name')}")
 
 
@@ -183,7 +196,7 @@ def unregistered(case: Case) -> Iterator[Observation]:
     unknown = dict.fromkeys(note.text("name") for note in notes if note.kind == "plugin_unknown")
     names = [name for name in unknown if name not in created]
     what = listed(names) if names else "a plugin"
-    custom = bool(names) and not any(map(is_shipped, names))
+    custom = bool(names) and shipped_plugins().keys().isdisjoint(names)
     cause, fix = unregistered.variants["custom"] if custom else ("", "")
     title = f"No plugin library that holds {what} is loaded"
     yield from observe(notes, title, same_as=f"plugin {what}", cause=cause, fix=fix)

@@ -1,7 +1,7 @@
 """Nodes that the ONNX parser and Torch-TensorRT refuse or warn about."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trtforensics.console.counting import grouped, listed
 from trtforensics.findings.case import Case
@@ -9,7 +9,8 @@ from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import CLASSES, NEAR, explained_by_class, near, observe
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import autocast, polygraphy, sanitize
-from trtforensics.knowledge.operators import first_release_of, is_operator, is_shipped
+from trtforensics.knowledge.operators import is_operator, operators, shipped_plugins
+from trtforensics.knowledge.periods import beyond, spans
 from trtforensics.model.run import Program
 from trtforensics.model.span import SourceSpan
 
@@ -96,21 +97,21 @@ def _why_no_importer(case: Case, op: str) -> tuple[str, str]:
     """Say why an operator has no importer, and what mends that; nothing where neither is known."""
     old = case.version is None or case.version.has(before="8.5")
     known = no_importer.variants.get("data-dependent" if op in _SIZED_BY_DATA and old else op)
-    kind = "shipped" if is_shipped(op) else "" if not op or is_operator(op) else "custom"
-    return known or (no_importer.variants[kind] if kind else _imported_later(case, op))
-
-
-def _imported_later(case: Case, op: str) -> tuple[str, str]:
-    """Say from which release on an operator is imported, and to use it, where the log's is older or not stated."""
-    first = first_release_of(op)
-    if first is None or (case.version is not None and (case.version.rtx or case.version.numbers >= first)):
-        return "", ""
-    this = f", and this is {case.version}" if case.version else ""
-    since = ".".join(map(str, first))
-    return (
-        f"ONNX's {op} is imported from TensorRT {since} on{this}. Older releases look for a plugin of its name.",
-        f"Use TensorRT {since} or later, or rewrite the operator before export.",
-    )
+    if known or not op:
+        return known or ("", "")
+    rtx = case.version is not None and case.version.rtx
+    plugin, version = shipped_plugins().get(op), None if case.version is None or rtx else case.version.numbers
+    if plugin is not None and (version is None or plugin.holds(version)):
+        return no_importer.variants["shipped"]
+    if is_operator(op):
+        imported = [row for row in operators() if row.operator == op and row.imported]
+        whole = [replace(first, last=imported[-1].last) for first in imported[:1]]
+        early = not rtx and spans(whole) and (version is None or version < whole[0].first)
+        return beyond(f"ONNX's {op} is imported by TensorRT", whole, version) if early else ("", "")
+    if plugin is None or version is None:
+        return no_importer.variants["custom"]
+    cause, way = beyond(f"{op} is in the plugin library of TensorRT", [plugin], version)
+    return cause, f"Use {plugin.instead} in its place. Or: {way}" if plugin.instead else way
 
 
 _SIZED_BY_DATA = {"NonZero", "NonMaxSuppression"}

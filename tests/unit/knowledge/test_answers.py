@@ -11,7 +11,8 @@ from trtforensics.knowledge.operators import (
     remedy_of,
     restrictions_of,
 )
-from trtforensics.knowledge.platforms import releases_for, sm_of, stack_of
+from trtforensics.knowledge.periods import beyond, spans
+from trtforensics.knowledge.platforms import releases_for, sm_of, stack_of, supported
 from trtforensics.knowledge.table import NEWEST
 from trtforensics.knowledge.terms import error_code
 
@@ -80,7 +81,7 @@ def test_experimental_operators_say_so() -> None:
 
 
 @for_each(
-    ("sm", "version", "supported"),
+    ("sm", "version", "known"),
     [
         ((6, 1), (8, 6), True),
         ((6, 1), (9, 2), None),
@@ -91,7 +92,8 @@ def test_experimental_operators_say_so() -> None:
         ((8, 6), (7, 2), True),
         ((8, 9), (8, 4), False),
         ((8, 9), (11, 1), True),
-        ((8, 9), (11, 4), None),
+        ((8, 9), (11, 4), True),
+        ((10, 3), (10, 13, 3), False),
         ((12, 0), (10, 7), False),
         ((12, 0), (10, 8), True),
     ],
@@ -99,18 +101,36 @@ def test_experimental_operators_say_so() -> None:
 def test_releases_of_a_compute_capability(
     sm: tuple[int, int],
     version: tuple[int, ...],
-    supported: bool | None,  # noqa: FBT001 - a row's value
+    known: bool | None,  # noqa: FBT001 - a row's value
 ) -> None:
-    architecture = releases_for(sm)
-    assert architecture
-    assert architecture.supported_by(version) is supported
+    assert supported(releases_for(sm), version) is known
 
 
 def test_platforms_differ() -> None:
-    orin = releases_for((8, 7), "JetPack")
-    assert orin
-    assert orin.supported_by((10, 3)) is True
-    assert releases_for((8, 7)) is None
+    assert supported(releases_for((8, 7), "JetPack"), (10, 3)) is True
+    assert releases_for((8, 7)) == ()
+
+
+@for_each(
+    ("version", "known"),
+    [((10, 7, 0), True), ((10, 13, 3), False), ((10, 16, 1), True), ((11, 0), None), ((11, 4, 0), False)],
+)
+def test_support_that_goes_and_returns_has_a_period_each_time(
+    version: tuple[int, ...],
+    known: bool | None,  # noqa: FBT001 - a row's value
+) -> None:
+    assert supported(releases_for((8, 7), "JetPack"), version) is known
+    assert supported(releases_for((8, 7), "JetPack"), (11, 4, 1)) is True
+
+
+def test_the_way_to_a_period_names_the_nearest_on_both_sides() -> None:
+    periods = [entry for entry in releases_for((8, 7), "JetPack") if entry.state == "yes"]
+    assert spans(periods) == "from 8.4 to 10.7, in 10.16 and from 11.4.1 on"
+    cause, way = beyond("It is there", periods, (11, 2, 1))
+    assert cause == f"It is there {spans(periods)}, and this is TensorRT 11.2.1."
+    assert way == "Go back to TensorRT 10.16, or on to TensorRT 11.4.1 or later."
+    assert beyond("", periods, (10, 8))[1] == "Go back to TensorRT 10.7 or earlier, or on to TensorRT 10.16."
+    assert beyond("", periods, (8, 2))[1] == "Go on to TensorRT 8.4 or later."
 
 
 @for_each(
@@ -162,11 +182,33 @@ def test_releases_that_differ_are_described_ones() -> None:
     assert releases[-1] <= NEWEST
 
 
-def test_a_remedy_is_of_the_operator_and_of_what_the_refusal_is_about() -> None:
-    assert "nearest_mode" in remedy_of("Resize", "only support round_prefer_floor nearest mode")
-    assert "constant scales" in remedy_of("Resize", "Resize scales must be an initializer!")
-    assert "TensorRT 7.2" in remedy_of("Resize", "only supports asymmetric resize!")
-    assert remedy_of("Warp", "is refused") == ""
-    assert "last three" in remedy_of("Resize", "only supports linear resizing on the outermost 3 dimensions")
-    assert remedy_of("MatMul", "INT32 inputs are not supported") == ""
-    assert "BOOL" in remedy_of("Gather", "BOOL data are not supported")
+@for_each(
+    ("operator", "refusal", "version", "says"),
+    [
+        ("Resize", "only support round_prefer_floor nearest mode", None, "nearest_mode"),
+        ("Resize", "Resize scales must be an initializer!", (8, 2), "constant scales"),
+        ("Resize", "only supports asymmetric resize!", (7, 1), "Or use TensorRT 8.0 or later."),
+        ("Resize", "only supports linear resizing on the outermost 3 dimensions", (10, 0), "last three"),
+        ("Gather", "BOOL data are not supported", (8, 0), "Or use TensorRT 8.5 or later."),
+        ("Einsum", "an ellipsis", (8, 6, 1), "ellipsis, diagonals"),
+        ("Einsum", "a diagonal", (10, 0, 1), "Or use TensorRT 10.12 or later."),
+        ("ArgMin", "invalid type of INT32", None, "TensorRT from 7.2 to 8.5: Cast"),
+    ],
+)
+def test_a_remedy_is_of_the_operator_the_refusal_and_the_release(
+    operator: str, refusal: str, version: tuple[int, ...] | None, says: str
+) -> None:
+    assert says in remedy_of(operator, refusal, version)
+
+
+@for_each(
+    ("operator", "refusal", "version"),
+    [
+        ("Warp", "is refused", (10, 0)),
+        ("MatMul", "INT32 inputs are not supported", (10, 0)),
+        ("ArgMin", "invalid type of INT32", (8, 6)),
+        ("Einsum", "odd", (10, 12)),
+    ],
+)
+def test_where_nothing_mends_it_nothing_is_said(operator: str, refusal: str, version: tuple[int, ...]) -> None:
+    assert remedy_of(operator, refusal, version) == ""

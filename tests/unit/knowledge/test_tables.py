@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 RELEASE = r"\d+\.\d+"
 OPTIONAL = rf"({RELEASE})?"
+PATCH = rf"{RELEASE}(\.\d+)?"
 TEXT = r".+"
 TYPES = r"((FP32|FP16|BF16|FP8|FP4|INT4|INT8|UINT8|INT32|INT64|BOOL)( (?=.)|$))*"
 COLUMNS = {
@@ -38,18 +39,24 @@ COLUMNS = {
         "last": OPTIONAL,
         "source": TEXT,
     },
-    "plugins": {"name": r"\w+", "source": TEXT},
+    "plugins": {"name": r"\w+", "first": RELEASE, "last": OPTIONAL, "instead": ".*", "source": TEXT},
     "sizes": {"operator": r"\w+", "inputs": r"[\w* ]+", "deciding": r"[\w ]*", "source": TEXT},
-    "remedies": {"operator": r"\w+", "when": ".*", "remedy": TEXT, "source": TEXT},
+    "remedies": {
+        "operator": r"\w+",
+        "when": ".*",
+        "first": RELEASE,
+        "last": OPTIONAL,
+        "remedy": r"(?!.*\b(TensorRT|[Bb]efore|up to) \d).+",  # a release is a bound, not prose
+        "source": TEXT,
+    },
     "architectures": {
         "sm": RELEASE,
         "name": r"\w+",
         "platform": "|".join(get_args(platforms.Platform)),
         "gpus": r"([^;\s][^;]*(;(?=\S)|$))*",
-        "unknown_to": OPTIONAL,
-        "first": OPTIONAL,
-        "last": OPTIONAL,
-        "refused_from": OPTIONAL,
+        "state": "yes|no",
+        "first": PATCH,
+        "last": rf"({PATCH})?",
         "source": TEXT,
     },
     "stack": {
@@ -85,13 +92,13 @@ def order(table: str, row: Mapping[str, str]) -> tuple[object, ...]:
     keys = {
         "operators": ("operator", "first"),
         "restrictions": ("operator", "of", "names", "must", "first", "value"),
-        "architectures": ("sm", "platform"),
+        "architectures": ("sm", "platform", "first"),
         "stack": ("release", "platform", "jetpack"),
         "error_codes": ("kind", "code"),
         "dla_limits": ("operator", "of", "names", "must", "first", "value"),
         "plugins": ("name",),
         "sizes": ("operator",),
-        "remedies": ("operator", "when"),
+        "remedies": ("operator", "when", "first"),
         "dla": ("operator",),
         "interface": ("name",),
     }[table]
@@ -123,10 +130,22 @@ def overlap(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
     )
 
 
-def test_no_release_has_two_rows_of_an_operator() -> None:
+OF_PERIODS = {
+    "operators": ("operator",),
+    "architectures": ("sm", "platform"),
+    "plugins": ("name",),
+    "remedies": ("operator", "when"),
+}
+"""What a row of these tables speaks of, in one period or several."""
+
+
+@pytest.mark.parametrize("table", OF_PERIODS)
+def test_periods_of_a_thing_do_not_overlap(table: str) -> None:
     def contradictions() -> Iterator[tuple[object, object]]:
-        for one, other in pairwise(rows("operators")):
-            if one["operator"] == other["operator"] and overlap(one, other):
+        for one, other in pairwise(rows(table)):
+            if [one[key] for key in OF_PERIODS[table]] == [other[key] for key in OF_PERIODS[table]] and overlap(
+                one, other
+            ):
                 yield one, other
 
     assert not list(contradictions())
@@ -140,16 +159,12 @@ def test_no_release_has_two_rules_of_a_kind_for_one_name() -> None:
     assert not [pair for group in groups.values() for pair in combinations(group, 2) if overlap(*pair)]
 
 
-def test_periods_begin_before_they_end() -> None:
+@pytest.mark.parametrize("table", ["restrictions", *OF_PERIODS])
+def test_periods_begin_before_they_end(table: str) -> None:
     def wrong() -> Iterator[Mapping[str, str]]:
-        for table in ("operators", "restrictions"):
-            for row in rows(table):
-                if not OLDEST <= release(row["first"]) <= (known(row["last"]) or (99, 0)):
-                    yield row
-        for row in rows("architectures"):
-            bounds = [known(row[column]) for column in ("unknown_to", "first", "last", "refused_from")]
-            given = [bound for bound in bounds if bound]
-            if given != sorted(set(given)):
+        for row in rows(table):
+            oldest = (1, 0) if row.get("platform") == "RTX" else OLDEST
+            if not oldest <= release(row["first"]) <= (known(row["last"]) or (99, 0)):
                 yield row
 
     assert not list(wrong())
@@ -200,3 +215,19 @@ def test_codes_of_the_builder_and_the_parser_are_complete() -> None:
     for kind, last in (("builder", 10), ("parser", 14)):
         codes = [int(row["code"]) for row in rows("error_codes") if row["kind"] == kind]
         assert codes == list(range(last + 1))
+
+
+def test_releases_of_a_remedy_are_those_of_its_source_or_of_what_the_operator_is_restricted_by() -> None:
+    """A remedy ends where the restriction does that it mends, or where its source does."""
+    bounds: dict[str, set[str]] = {}
+    for table in ("restrictions", "operators"):
+        for row in rows(table):
+            bounds.setdefault(row["operator"], set()).update((row["first"], row["last"]))
+
+    def wrong() -> Iterator[str]:
+        for row in rows("remedies"):
+            known_here = bounds.get(row["operator"], set()) | set(re.findall(RELEASE, row["source"]))
+            if row["last"] and row["last"] not in known_here:
+                yield f"{row['operator']}: {row['last']}"
+
+    assert not list(wrong())

@@ -23,10 +23,15 @@ def begin(version: int) -> str:
 @pytest.mark.parametrize(
     ("version", "line", "bounds"),
     [
-        (101300, TARGET.format(61), "Pascal GPUs of compute capability 6.1 were last supported by TensorRT 8.6"),
-        (100700, TARGET.format(120), "Blackwell GPUs of compute capability 12.0 are supported from TensorRT 10.8 on"),
-        (8401, UNKNOWN.format(0x809), "Ada GPUs of compute capability 8.9 are supported from TensorRT 8.5 on"),
+        (101300, TARGET.format(61), "Pascal GPUs of compute capability 6.1 are supported by TensorRT up to 8.6"),
+        (
+            100700,
+            TARGET.format(120),
+            "Blackwell GPUs of compute capability 12.0 are supported by TensorRT from 10.8 on",
+        ),
+        (8401, UNKNOWN.format(0x809), "Ada GPUs of compute capability 8.9 are supported by TensorRT from 8.5 on"),
         (9200, TARGET.format(61), ""),
+        (110000, TARGET.format(103), ""),
         (8401, UNKNOWN.format(0x6309), ""),
         (101300, TARGET.format(89), ""),
     ],
@@ -56,12 +61,35 @@ def failure(op: str) -> str:
         (101300, "Einsum", ""),
         (101300, "Unique", ""),
         (101300, "MyOperator", ""),
+        (9100, "TopkLastDim", "11.0"),
     ],
 )
 def test_an_operator_of_a_later_release_names_it(version: int, op: str, since: str, tmp_path: Path) -> None:
     (found,) = of_code(report_on(marked(begin(version) + failure(op)).text, tmp_path), "TF101")
-    assert (
-        (f"from TensorRT {since} on" in found.cause or f"from {since} on" in found.cause)
-        if since
-        else ("on, and this is" not in found.cause)
-    )
+    assert f"from {since} on" in found.cause if since else ("on, and this is" not in found.cause)
+
+
+def test_a_plugin_that_is_gone_names_what_takes_its_place(tmp_path: Path) -> None:
+    (found,) = of_code(report_on(marked(begin(110100) + failure("BatchedNMS_TRT")).text, tmp_path), "TF101")
+    assert "up to 10.16, and this is TensorRT 11.1" in found.cause
+    assert "EfficientNMS_TRT in its place. Or: Go back to TensorRT 10.16 or earlier." in found.fixes[0]
+    (found,) = of_code(report_on(marked(begin(101600) + failure("BatchedNMS_TRT")).text, tmp_path), "TF101")
+    assert "libnvinfer_plugin" in found.fixes[0]
+
+
+@pytest.mark.parametrize(
+    ("version", "name", "codes"),
+    [
+        (101300, "num_bindings", {"TF659"}),
+        (101300, "add_attention", {"TF667"}),
+        (101300, "get_output_datatypes", {"TF659"}),
+        (9100, "get_output_datatypes", {"TF667"}),
+        (101300, "reallocate_output", {"TF428"}),
+    ],
+)
+def test_a_name_is_of_an_older_or_a_newer_release_never_of_both(
+    version: int, name: str, codes: set[str], tmp_path: Path
+) -> None:
+    line = f"| AttributeError: 'tensorrt.tensorrt.IThing' object has no attribute '{name}'"
+    found = report_on(marked(begin(version) + line).text, tmp_path).findings
+    assert {each.code for each in found} & {"TF428", "TF659", "TF667"} == codes

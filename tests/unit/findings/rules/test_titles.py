@@ -226,13 +226,13 @@ def test_only_a_library_of_ops_is_a_library_of_plugins(library: str, codes: list
         (
             "E 1: [caskUtils.cpp::trtSmToCask::147] Error Code 1: Internal Error (Unsupported SM: 0x809)",
             "TF311",
-            "Ada GPUs of compute capability 8.9 are supported from TensorRT 8.5 on.",
+            "Ada GPUs of compute capability 8.9 are supported by TensorRT from 8.5 on.",
             "",
         ),
         (
             "E Error Code 9: API Usage Error (Target GPU SM 87 is not supported by this TensorRT release.)",
             "TF311",
-            "from TensorRT 8.4 on, up to 10.7 by JetPack's packages",
+            "by TensorRT for Jetson (JetPack) from 8.4 to 10.7, in 10.16 and from 11.4.1 on",
             "",
         ),
         (
@@ -244,7 +244,7 @@ def test_only_a_library_of_ops_is_a_library_of_plugins(library: str, codes: list
         (
             "E 3: getPluginCreator could not find plugin OneHot version 1",
             "TF101",
-            "imported from TensorRT 8.5 on",
+            "imported by TensorRT from 8.5 on",
             "TF609",
         ),
         (
