@@ -101,13 +101,14 @@ def _why_no_importer(case: Case, op: str) -> tuple[str, str]:
         return known or ("", "")
     rtx = case.version is not None and case.version.rtx
     plugin, version = shipped_plugins().get(op), None if case.version is None or rtx else case.version.numbers
+    imported = [row for row in operators() if row.operator == op and row.imported]
+    whole = [replace(first, last=imported[-1].last) for first in imported[:1]]
+    if not rtx and spans(whole) and (version is None or version < whole[0].first):
+        return beyond(f"ONNX's {op} is imported by TensorRT", whole, version)
     if plugin is not None and (version is None or plugin.holds(version)):
         return no_importer.variants["shipped"]
     if is_operator(op):
-        imported = [row for row in operators() if row.operator == op and row.imported]
-        whole = [replace(first, last=imported[-1].last) for first in imported[:1]]
-        early = not rtx and spans(whole) and (version is None or version < whole[0].first)
-        return beyond(f"ONNX's {op} is imported by TensorRT", whole, version) if early else ("", "")
+        return "", ""
     if plugin is None or version is None:
         return no_importer.variants["custom"]
     cause, way = beyond(f"{op} is in the plugin library of TensorRT", [plugin], version)
