@@ -109,6 +109,11 @@ class Case:
         """The TensorRT version; None where the log does not state it."""
         return Version.of(self.build)
 
+    @property
+    def release(self) -> tuple[int, ...] | None:
+        """The numbers of that version, 11 of TensorRT-RTX."""
+        return None if self.version is None else self.version.numbers
+
     def ran(self, since: str = "", before: str = "") -> bool:
         """Whether the log states a TensorRT version within these bounds."""
         return self.version is not None and self.version.has(since, before)

@@ -254,9 +254,7 @@ def _with_remedy(case: Case, rule: Rule, observation: Observation) -> Observatio
     lines = [span.line for span in observation.spans]
     named = [n for n in case.notes(*_NAMING) if any(-NEAR <= line - n.span.line <= RECORD for line in lines)]
     named.sort(key=lambda note: min(abs(note.span.line - line) for line in lines))
-    names = (note.text("op") or note.text("name").strip() for note in named)
-    release = None if case.version is None else case.version.numbers
-    remedies = (remedy_of(name, observation.title, release) for name in names)
+    remedies = (remedy_of(n.text("op") or n.text("name").strip(), observation.title, case.release) for n in named)
     return replace(observation, fix=next(filter(None, remedies), ""))
 
 

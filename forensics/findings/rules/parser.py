@@ -100,7 +100,7 @@ def _why_no_importer(case: Case, op: str) -> tuple[str, str]:
     if known or not op:
         return known or ("", "")
     rtx = case.version is not None and case.version.rtx
-    plugin, version = shipped_plugins().get(op), None if case.version is None or rtx else case.version.numbers
+    plugin, version = shipped_plugins().get(op), None if rtx else case.release
     imported = [row for row in operators() if row.operator == op and row.imported]
     whole = [replace(first, last=imported[-1].last) for first in imported[:1]]
     if not rtx and spans(whole) and (version is None or version < whole[0].first):
