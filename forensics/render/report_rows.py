@@ -4,13 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from operator import itemgetter
+from statistics import median
 
-from trtforensics.console.counting import MEBIBYTE, listed
+from trtforensics.console.counting import MEBIBYTE, grouped, listed
 from trtforensics.console.secrets import masked
 from trtforensics.knowledge.table import rows
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Build, BuildLog, Message
-from trtforensics.model.profile import TimeSource
+from trtforensics.model.profile import ProfileRun, TimeSource
 from trtforensics.model.run import Ending, PhaseName, Program, Run
 from trtforensics.render.build_facts import device_fact, engine_facts, tuning_facts
 from trtforensics.render.headline import FULL, allowed_types, joined_types
@@ -202,6 +203,8 @@ def _of_run(build: Build, run: Run | None) -> Values:
     }
 
 
+_SIBLINGS = 5
+"""Layers of a kind from which on one may be told from them; its least percent; its square is how many times as long."""
 _KEYS = {"gpu": "gpu_compute_ms", "enqueue": "enqueue_ms", "whole": "latency_ms", "h2d": "h2d_ms", "d2h": "d2h_ms"}
 _NAME = 60
 _IDLE = 93
@@ -221,6 +224,8 @@ def _of_times(build: Build) -> Values:
         "moved": means["h2d"] + means["d2h"],
         "timed": timed is not None,
         "profiled": bool(build.profiles),
+        "one_call": bool(build.profiles) and build.profiles[-1].iterations == 1,
+        "outlier": _outlier(build.profiles[-1]) if build.profiles else "",
         "short": timed.figures.get("median") if timed is not None else profiled,
         "busy": busy,
         "gaps": 0 < busy < _IDLE,
@@ -230,6 +235,17 @@ def _of_times(build: Build) -> Values:
         "top": top,
         "slowest": shortened(name, _NAME),
     }
+
+
+def _outlier(profile: ProfileRun) -> str:
+    """Name the layer that takes many times as long as layers of its name but for numbers, and what they take."""
+    for alike in grouped(profile.layers, lambda row: re.sub(r"\d+", "", row.name)).values():
+        least, most = median(row.average_ms for row in alike), max(alike, key=lambda row: row.average_ms)
+        far = len(alike) >= _SIBLINGS and most.average_ms >= _SIBLINGS**2 * least > 0
+        if far and most.percentage >= _SIBLINGS:
+            name, took = shortened(most.name, _NAME), f"{figure(most.average_ms)} ms (line {most.span.line})"
+            return f"{name} takes {took}, and the other {len(alike) - 1} of its kind {figure(least)} ms in the median"
+    return ""
 
 
 def _of_build(build: Build) -> Values:
@@ -252,6 +268,8 @@ def _of_build(build: Build) -> Values:
         "size": size,
         "held": build.number("activations_mib") or build.number("context_mib"),
         "largest": _largest(build),
+        "processes": build.number("processes"),
+        "per_process": (build.number("throughput_tps") or 0.0) / (build.number("processes") or 1.0),
         "open": shortened(build.open_blocks[-1].layer, _NAME) if build.open_blocks else "",
         "reductions": kinds["Reduce"],
         "pointwise": kinds["ElementWise"] + kinds["PointWise"] + kinds["PointWiseV2"],

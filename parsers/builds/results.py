@@ -8,6 +8,7 @@ profile. Only where there is no profile, it is what the autotuner took for the l
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from math import isfinite
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -216,9 +217,24 @@ _TOTAL = "Total"
 
 def profiles(log: Log) -> Sequence[tuple[ProfileRun, ...]]:
     """Read the tables of each build, in the log's order."""
-    if not log.has(*_ROWS):
+    if not log.has(*_ROWS, "sample_profile_row"):
         return [()] * log.size
-    return [tuple(_profiles(view, log)) if view.has(*_ROWS) else () for view in log.views]
+    return [(*_profiles(view, log), *_of_samples(view, log)) for view in log.views]
+
+
+def _of_samples(view: LinesView, log: Log) -> Iterable[ProfileRun]:
+    """Give the tables of the profiler in TensorRT's samples, which counts the calls in each row."""
+    begins, ends = view.lines("sample_profile"), [*view.each("sample_profile_end", "total_ms")]
+    rows = [*view.each("sample_profile_row", "layer", "percent", "count", "total_ms")]
+    for begin, behind in pairwise([*begins, view.last_line + 1]):
+        of_table = [row for row in rows if begin < row[0] < behind and row[3]]
+        total = next((total for line, total in ends if begin < line < behind), None)
+        layers = tuple(
+            LayerTime(name.strip(), ms, ms / calls, None, percent, log.spans.of(line))
+            for line, name, percent, calls, ms in of_table
+        )
+        if layers:
+            yield ProfileRun(max(row[3] for row in of_table), layers, log.spans.of(begin), total)
 
 
 def _profiles(view: LinesView, log: Log) -> Iterable[ProfileRun]:

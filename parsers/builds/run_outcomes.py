@@ -48,7 +48,16 @@ _OWN_ENDS = ("own_end", "own_end_done", "own_end_complete", "own_end_passed", "o
 OF_BENCHMARKS = ("llm_requests", "llm_tokens")
 """The figures that benchmarks of TensorRT-LLM print last."""
 LOADED = ("jetson_loaded", "engine_size", "deserialization", "engine_loaded", "engine_deserialized", "own_loaded")
-OF_INFERENCE = ("metric_latency", "own_latency", "own_fps", "own_loop", "own_rate", "own_rate_said", "own_answer")
+OF_INFERENCE = (
+    "sample_profile_end",
+    "metric_latency",
+    "own_latency",
+    "own_fps",
+    "own_loop",
+    "own_rate",
+    "own_rate_said",
+    "own_answer",
+)
 """What a program states of its inferences."""
 _ANNOUNCED = ("banner", "poly_run")
 """Programs that announce themselves print a verdict at their end."""

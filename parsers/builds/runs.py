@@ -69,7 +69,7 @@ def runs(
             _loaded_file(view, command),
             tuple(
                 (text, log.spans.of(line))
-                for line, text in [*_facts(said, "more", "few", "many", "count"), *_in_its_words(view, program)]
+                for line, text in [*_facts(said, "more", "last", "few", "many", "count"), *_in_its_words(view, program)]
             ),
             log.spans.of(at) if at else None,
             _subcommand(view, command or "") if program is Program.POLYGRAPHY else "",
@@ -193,7 +193,7 @@ _SETTINGS = [*rows("settings", "trtforensics.parsers.builds")]
 """Fields that state how a run was set up, what counts of them, and the words for all values.
 
 They are shown in the headline: ``first``, ``own`` where trtexec has no option for it, or ``one`` if there is no other;
-below it as ``more``, with their ``count``, or only if there are ``many``, or but a ``few``.
+below it as ``more``, the ``last`` of them alone, with their ``count``, or only if there are ``many``, or but a ``few``.
 """
 _LEAST, _MOST = {"many": 2}, {"few": 2}
 _OWN_VERSIONS = ("llm_version", "triton_version")
@@ -224,6 +224,7 @@ def _facts(view: LinesView, *shown: str) -> Iterator[tuple[int, str]]:
         joined = (f"{name} {' to '.join(dict.fromkeys(sizes))}".rstrip() for _, (name, *sizes) in known)
         counts = Counter(_TYPE_WORDS.get(value.upper(), value) if row["shown"] == "own" else value for value in joined)
         values = [f"{value} ({number})" if row["shown"] == "count" else value for value, number in counts.items()]
+        known, values = (known[-1:], values[-1:]) if row["shown"] == "last" else (known, values)
         enough = _LEAST.get(row["shown"], 1) <= len(values) <= _MOST.get(row["shown"], len(values))
         if enough and (len(values) == 1 or row["shown"] != "one"):
             yield min(known)[0], row["words"].format(listed(values, _MOST_VALUES))

@@ -376,3 +376,24 @@ def test_an_output_is_told_behind_the_name_of_what_compared_it(read: Load) -> No
     text = said(read(both.replace("[E] Accuracy", f"{last}[E] Accuracy")))
     assert "2 of 2 outputs differ" in text
     assert "a is 7 throughout" in text
+
+
+ONE_CALL = """\
+[TRT] [I] Loaded engine size: 5 MiB
+   TensorRT layer name    Runtime, %  Invocations  Runtime, ms
+{0}  fc9         80.0%            1         4.00
+========== net total runtime = 5.0 ms ==========
+"""
+
+
+def test_a_profile_of_one_call_is_no_steady_state_and_a_layer_far_above_its_kind_is_named(read: Load) -> None:
+    rows = [f"  fc{place}          2.0%            1         0.10\n" for place in range(5)]
+    words = said(read(ONE_CALL.format("".join(rows))))
+    assert "the profile is of a single call, mostly the first" in words
+    assert "fc9 takes 4 ms (line 8), and the other 5 of its kind 0.1 ms in the median" in words
+    assert "of its kind" not in said(read(ONE_CALL.format("".join(rows[:2]))))
+
+
+def test_the_rate_of_several_processes_is_told_for_each(read: Load) -> None:
+    log = read("[TensorRT-LLM] [INFO] MPI size: 8, rank: 0\nToken Throughput (tokens/sec):  800.0\n")
+    assert "8 processes share the model, mostly one a GPU: 100 tokens/s for each" in said(log)

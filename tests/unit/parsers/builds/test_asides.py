@@ -97,7 +97,10 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["CUDA Version of it"],
     ),
     "own_gpu_memory": (["| 30%   41C    P8    30W / 350W |   2151MiB / 24576MiB |      0%"], ["MiB / 3 of them"]),
-    "own_dims": (["Input shape: torch.Size([128, 3, 8, 8])", "input_shape = (1,3)"], ["Input shape of the model"]),
+    "own_dims": (
+        ["Input shape: torch.Size([128, 3, 8, 8])", "input_shape = (1,3)"],
+        ["Input shape of the model", "DEBUG:a.impl.select:The input shape is (1, 7)"],
+    ),
     "own_profile": (
         ["            {x [min=[1, 3], opt=[4, 3], max=[8, 3]]}", "profile: input {min [1, 3], opt [1, 3], max [1, 3]}"],
         ["x [min=1, max=3]"],
@@ -417,6 +420,12 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "poly_linted": (["LINT | Name: a, Op: B | No Op registered", "[E] LINT | a"], ["SPLINT | a"]),
     "poly_sparsity": (["Checking the sparsity pattern of 7 tensors."], ["the sparsity pattern"]),
+    "sample_profile": (["   TensorRT layer name    Runtime, %  Invocations  Runtime, ms"], ["TensorRT layer name: a"]),
+    "sample_profile_row": (
+        ["  conv 1 + relu  15.6%    10   1.82", "a  0.0%  1  0.00"],
+        ["a 15.6% of 10 calls", "a 1% 2 3"],
+    ),
+    "sample_profile_end": (["========== net total runtime = 11.6 ms =========="], ["total runtime = 11.6"]),
     "poly_tensors": (["    ---- 1 Graph Input(s) ----"], ["---- Inference Input(s) ----"]),
     "poly_model_saved": (["Saving ONNX model to: a/b.onnx"], ["Saving ONNX model to: polygraphy_debug.onnx"]),
     "poly_model_before": (["Original Model:"], ["Original Model: 7 MB"]),

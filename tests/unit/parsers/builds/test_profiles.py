@@ -112,3 +112,22 @@ def test_a_profile_of_other_layers_leaves_the_times_of_the_tuning(load: Load) ->
     )
     assert build.engine_layers[0].time_is is TimeSource.TUNED
     assert [row.engine_layer for row in build.profile] == [None, None]
+
+
+SAMPLE = """\
+========== net profile ==========
+            TensorRT layer name    Runtime, %  Invocations  Runtime, ms
+Reformatting CopyNode for x to conv         16.7%            2         0.50
+                    conv + relu         83.3%            2         2.50
+========== net total runtime = 3.0021 ms =========="""
+
+
+def test_the_table_of_the_profiler_in_tensorrts_samples_is_a_profile(load: Load) -> None:
+    log = load(f"[TRT] [I] Loaded engine size: 5 MiB\n{SAMPLE}\n{SAMPLE}")
+    (build,) = log.builds
+    assert [(run.iterations, run.total_ms) for run in build.profiles] == [(2, 3.0021)] * 2
+    assert [(row.name, row.average_ms, row.percentage) for row in build.profiles[0].layers] == [
+        ("Reformatting CopyNode for x to conv", 0.25, 16.7),
+        ("conv + relu", 1.25, 83.3),
+    ]
+    assert log.runs[0].outcome.reached == "inference ran"
