@@ -197,7 +197,10 @@ class RunEvidence:
             return None
         line, verdict = max(results)
         good = verdict.lower() in _GOOD
-        return _Ended(Ending.PASSED if good else Ending.FAILED, line, f"the program's own result is {verdict}")
+        gates = " ".join(text or "" for at, text in self._view.each("own_result", "text") if at == line)
+        failed, passed = (", ".join(re.findall(rf"(\w+)=(?i:{words})", gates)) for words in ("fail|false", "pass|true|ok"))
+        why = f": {failed} failed{f' ({passed} passed)' if passed else ''}" if failed else ""
+        return _Ended(Ending.PASSED if good else Ending.FAILED, line, f"the program's own result is {verdict}{why}")
 
     def _process(self) -> _Ended | None:
         """Return what ended the process: the user, the system, a crash, an exception."""
