@@ -27,7 +27,7 @@ _METRIC = re.compile(
 """What a name ends with that has others of its kind beside it."""
 _SHIFT, _SAME = 0.005, 5
 """From which change of precision and recall on they moved; how many times smaller that of the AP must be."""
-_MEAN = re.compile(r"average|\bavg|\bmean|overall")
+_MEAN = re.compile(r"average|\bavg|\bmean|\bmedian|overall")
 _DIGITS = re.compile(r"(?<![A-Za-z@0-9.-])[0-9][0-9.]*")
 _TIME = re.compile(r"(?i:latency|time|took|elapsed|duration)(?!.*\b[mun]?s\b)")
 _NAME, _SHOWN, _ROWS = 40, 10, 4
@@ -38,19 +38,21 @@ _LABELS, _SEVERAL, _SHORT = 10, 3, 24
 """Labels that are all shown, of how many the nearest are; characters of one that is shown whole."""
 _STEP, _LEAST, _STRAY = 1.06, 12, 12
 """How far values of one level lie apart at most; one of how many a level has at least, all on none at most."""
-_STATISTIC = re.compile(r"(?i:(?:.*summary: )?(?:min|max|mean|median|average|avg|std(?:dev)?|p[0-9]{2}))")
+_STATISTIC = re.compile(r"(?i:(?:.*summary: )?(?:min|max|mean|median|average|avg|std|p[0-9]{2}).{0,5})")
 """A name that does not say of what it is."""
 _STEP_NAME = re.compile(r"(?i:\b(?:pre|post)[-_ ]?process\w*|\binfer(?:ence)?\b)")
 """What tells times apart that are parts of one: a step of the inference."""
 _PHASE = re.compile(r"(?i:prefill|generat|context|decod|encod|vision|visual|process|infer|load|copy|nms|h2d|d2h)")
 """What a heading of a phase says, whose total is part of that of all."""
 _PURE = re.compile(r"(?i:\b(?:only|alone|pure|just|infer\w*|forward|engine|nur|apenas|solo|seule?ment)\b)")
-_WHOLE_TIME = re.compile(r"(?i:\b(?:total|overall|end.to.end|e2e|real|whole|full|entire|pipeline)\b)")
+_WHOLE_TIME = re.compile(r"(?i:\b(?:total|overall|sum|all|end.to.end|e2e|real|whole|full|entire|pipeline)\b)")
 """What is said of the time of an inference itself, and of one with all that is around it."""
-_BEHIND, _FAR = 6, 10
-"""Lines, and times the part, that a whole may be away from its part."""
-_WHOLE = 100
-"""From here on numbers are shown without decimals."""
+_BUSY, _IDLE = re.compile(r"^(?!.*(?i:cpu|mem|dla|disk)).*(?i:utili[sz]|gpu.*(?:usage|load\b|busy))"), 80
+"""The GPU's part of the time, and from which percentage on it does not wait for others."""
+_BEHIND, _FAR, _ROUNDED = 6, 10, 0.03
+"""Lines, and times the part, that a whole may be away from its part; what may lack of its parts."""
+_WHOLE, _NEARLY = 100, 0.9995
+"""From here on numbers are shown without decimals; from here to 1 with more."""
 _TIMES, _ALIKE = 1.2, 1.1
 """From here on it is said how many times apart figures of a name are; below, that they are alike."""
 _PART = 0.01
@@ -58,8 +60,8 @@ _PART = 0.01
 
 
 def figure(value: float) -> str:
-    """Spell a number with three significant digits."""
-    return f"{value:.0f}" if abs(value) >= _WHOLE else f"{value:.3g}"
+    """Spell a number with three significant digits, one that is nearly 1 with more."""
+    return f"{value:.0f}" if abs(value) >= _WHOLE else f"{value:.{6 if _NEARLY <= value < 1 else 3}g}"
 
 
 def first_stated(results: Sequence[RunResult]) -> list[str]:
@@ -92,7 +94,15 @@ def _conclusions(results: Sequence[RunResult]) -> Iterator[tuple[str, SourceSpan
     for (name, unit), values in grouped(phases, lambda each: (each[1][1].name, each[1][1].unit)).items():
         if all(_PHASE.search(group) for group, _ in values):
             yield from _parts(name, unit, grouped(values, itemgetter(0)))
-    alone = [each for each in named if not each[1].group and _is_time(each[1])]
+    times = [each for each in named if _is_time(each[1])]
+    for block in grouped(times, lambda each: (each[1].group, each[1].unit, each[1].row and each[1].name)).values():
+        yield from _of_total([(of.row or of.name, number, span) for number, of, span in block])
+    busy = max(
+        (each for each in named if _BUSY.search(each[1].name) and each[1].unit == "%"), default=None, key=itemgetter(0)
+    )
+    if busy is not None and busy[0] < _IDLE:
+        yield f"the GPU is busy {figure(busy[0])} % of the time at most: it waits for the host", busy[2]
+    alone = [each for each in times if not each[1].group]
     for one, two in pairwise(alone):
         (short, of, span), (long, of_all, _) = sorted((one, two), key=itemgetter(0))
         alike = of.unit == of_all.unit and bool(_MEAN.search(of.name.lower())) is bool(
@@ -117,14 +127,29 @@ def _parts(
     whole, most = sum(sums.values()), max(sums, key=sums.__getitem__)
     words = ", ".join(f"{part} {number / whole:.0%}" for part, number in sums.items())
     often = " on average" if further else ""
-    yield f"{name} of {figure(whole / (len(further) + 1))} {unit} together{often}: {words}".strip(), span
-    if further and titles[0][0] and len({*titles[0]}) == len(titles[0]) and all(each == titles[0] for each in titles):
+    if not (
+        further and titles[0][0] and len({*titles[0]}) == len(titles[0]) and all(each == titles[0] for each in titles)
+    ):
+        yield f"{name} of {figure(whole / (len(further) + 1))} {unit} together{often}: {words}".strip(), span
+    else:
         shares = {
             title: numbers[most][place] / sum(each[place] for each in numbers.values())
             for place, title in enumerate(titles[0])
         }
         least, largest = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
-        yield f"{most} is {shares[least]:.0%} of that for {least}, {shares[largest]:.0%} for {largest}", span
+        of_all = f"of {' and '.join(values)} together {most} is"
+        yield f"{of_all} {shares[least]:.0%} for {least}, {shares[largest]:.0%} for {largest}", span
+
+
+def _of_total(times: Sequence[tuple[str, float, SourceSpan]]) -> Iterator[tuple[str, SourceSpan]]:
+    """Say what part of a total each of the times beside it is that add up to it."""
+    totals = [each for each in times if _WHOLE_TIME.search(each[0])]
+    parts = sorted((each for each in times if each not in totals), key=itemgetter(1), reverse=True)
+    if len(totals) == 1 and _SEVERAL <= len(times) == len({name for name, *_ in times}):
+        ((name, whole, span),) = totals
+        if abs(sum(number for _, number, _ in parts) / whole - 1) <= _ROUNDED:
+            words = [f"{part} {number / whole:.0%}" for part, number, _ in parts]
+            yield f"{name} is made of {listed(words, _ROWS)}", span
 
 
 def _step_of(each: _Named) -> str:
@@ -167,7 +192,7 @@ def _groups(results: Sequence[RunResult]) -> list[_Group]:
     held = {part: {each[0] for each in figures} for part, figures in grouped(rest, _step_of).items() if part}
     for group in _quantities(rest):
         (_, name, span), *others = group
-        if _STATISTIC.fullmatch(name.name) and any(other != span for *_, other in others):
+        if _STATISTIC.fullmatch(name.name) and any(other != span for *_, other in others) and not _labels(group):
             continue  # of several quantities, whose names are not read
         if len(group) > _LABELS and not _step_of(group[0]) and any(map({v for v, *_ in group}.issubset, held.values())):
             continue  # the same times once more
@@ -217,7 +242,7 @@ def _nearest(group: Sequence[_Named], words: Sequence[str]) -> str:
     apart = _apart(group)
     if len(words) >= _SEVERAL and 0 < ordered[-1][0] < _ALIKE * ordered[0][0]:
         return f" (alike within {ordered[-1][0] / ordered[0][0] - 1:.0%})"
-    if not apart or len(words) < _SEVERAL:
+    if not apart or len(words) < _SEVERAL or any(map(_WHOLE_TIME.search, words)):
         return apart
     one, two = min(pairwise(ordered), key=lambda pair: pair[1][0] / pair[0][0])
     return f"{apart[:-1]}, nearest {one[1].rpartition(' ')[0]} and {two[1].rpartition(' ')[0]})"
@@ -245,6 +270,10 @@ def _of_group(group: Sequence[_Named]) -> str:
     unit = f" {stated.unit or ('(unit not printed)' if _TIME.search(stated.name) else '')}".rstrip()
     if labels := _labels(group):
         return _of_labels(group, labels, unit)
+    means = [each for each in group if _MEAN.search(each[1].row.lower())]
+    if len(row_names := {each.row for _, each, _ in group}) > 1 and all(map(_STATISTIC.fullmatch, row_names)) and means:
+        group = [each for each in means if each[1].row == means[0][1].row]
+        stated = group[0][1]
     title, row = ({*map(attrgetter(of), (each for _, each, _ in group))} for of in ("group", "row"))
     name = f"{stated.group}: {stated.name}" if stated.group and len(title) == 1 else stated.name
     name = shortened(f"{name} of {stated.row}" if stated.row and len(row) == 1 else name, _NAME)

@@ -198,7 +198,9 @@ class RunEvidence:
         line, verdict = max(results)
         good = verdict.lower() in _GOOD
         gates = " ".join(text or "" for at, text in self._view.each("own_result", "text") if at == line)
-        failed, passed = (", ".join(re.findall(rf"(\w+)=(?i:{words})", gates)) for words in ("fail|false", "pass|true|ok"))
+        failed, passed = (
+            ", ".join(re.findall(rf"(\w+)=(?i:{words})", gates)) for words in ("fail|false", "pass|true|ok")
+        )
         why = f": {failed} failed{f' ({passed} passed)' if passed else ''}" if failed else ""
         return _Ended(Ending.PASSED if good else Ending.FAILED, line, f"the program's own result is {verdict}{why}")
 

@@ -26,9 +26,12 @@ _LONGEST, _LONGEST_NAME, _LONGEST_NUMBER, _GAP = 300, 60, 24, 3
 """Characters of a line, of a name, of a number; lines from a row of a table to the next, with rules and headings."""
 _WORDS = {row["what"]: row["pattern"] for row in rows("stated", "trtforensics.parsers.builds")}
 _UNIT = "|".join(_WORDS[kind] for kind in ("rate", "time", "amount"))
+_EACH = r" ?(?:/|per) ?(?:images?|imgs?|im|frames?|iter\w*|it|batch|samples?|tokens?|infer\w*|runs?|call|step)\b"
+"""What a unit of time is for."""
 _NUMBER = r"-?[0-9]+(?:[.,][0-9]+)*(?:e[-+]?[0-9]+)?"
 _FIGURE = re.compile(
-    rf"(?<![\w.:/'\"-])(?P<number>{_NUMBER})(?! ?[0-9:])(?: ?(?P<unit>{_UNIT})(?![\w/]| ?=))?(?![\w:'/]|\.[0-9])"
+    rf"(?<![\w.:/'\"-])(?P<number>{_NUMBER})(?! ?[0-9:])(?: ?(?P<unit>{_UNIT})(?:{_EACH})?(?![\w/]| ?=))?"
+    r"(?![\w:'/]|\.[0-9])"
 )
 _MEASURES, _MEMORY, _SIGNED, _LOGGED = (re.compile(_WORDS[w]) for w in ("measure", "memory", "signed", "logger"))
 _NO_RESULT = re.compile("|".join(f"(?:{_WORDS[word]})" for word in ("setting", "progress", "notebook", "source code")))
@@ -43,8 +46,8 @@ _LISTED = re.compile(r"\s*[A-Za-z][\w -]*[,;+]\s*")
 _DIVIDED = re.compile(r"(?:[,;|()\[\]+]|\.(?= ))\s*(?=\S)")
 _CELLS = re.compile(r"\s*[|│┃]\s*|\s{2,}|\t")
 _CELL = re.compile(rf"({_NUMBER})(?: ?({_UNIT}))?")
-_UNIT_OF_COLUMN = re.compile(rf"[(\[]({_UNIT})(?:/[a-z]+)?[)\]]")
-_WITH_UNIT = re.compile(rf"[0-9] ?(?:{_UNIT})(?![\w/])|{_UNIT_OF_COLUMN.pattern}")
+_UNIT_OF_COLUMN = re.compile(rf"[(\[]({_UNIT})(?:{_EACH})?[)\]]")
+_WITH_UNIT = re.compile(rf"[0-9] ?(?:{_UNIT})(?:{_EACH})?(?![\w/])|{_UNIT_OF_COLUMN.pattern}")
 _LITERALS = _WORDS["literals"].split()
 """Of which :data:`_MEASURES` holds one, in small letters: they are found twenty times as fast."""
 _SIDE = re.compile(r"\s*([A-Z][\w.-]*(?: [A-Z][\w.-]*)*) \((?=[^()]+$)")
@@ -52,14 +55,36 @@ _SIDE = re.compile(r"\s*([A-Z][\w.-]*(?: [A-Z][\w.-]*)*) \((?=[^()]+$)")
 _OF_WHAT = re.compile(r"@\[[^\]]*\]")
 """What COCO's figures are of: the IoU, the area and the number of boxes are no figures themselves."""
 _ASSIGNED = re.compile(r"(?:[:=]|\bis)$")
-_STATISTIC = re.compile(r"(?i:mean|avg|average|median|min|max|std|p[0-9.]+)")
+_STATISTIC = re.compile(_WORDS["statistic"])
 """The head of a column that says of what each row's name stands for: ``inference_ms | 4.1 | 3.9``."""
 _HEADING = re.compile(
     r"\W*={2,} *([A-Za-z][^=]{1,30}?) *(?:\([^)]*\) *)?={2,}\W*$|={3,} *Start\w* *\[?(\w{2,30})|={3,} *(?:End|$)(?=())"
 )
 """A title of figures, closed or begun by rules; the end of what such a title begins ends it."""
-_TAG = re.compile(r"^\W*\[(FP\d+|BF16|INT\d|PTQ|QAT|TF32|TRT|ONNX|PyTorch|TensorRT)\]")
+_TAG = re.compile(rf"^\W*\[(PTQ|QAT|(?:(?:{_WORDS['side']})[ +_-]?)+)\]")
 """What a line's figures are of, in brackets before them."""
+_OF_TOPIC = re.compile(
+    rf"(?<![\w-])(?P<stat>{_WORDS['statistic']})(?: (?P<of>[A-Za-z][A-Za-z ]{{2,20}}?))?\s*[:=]?\s*"
+    rf"(?P<number>{_NUMBER})(?: ?(?P<unit>{_UNIT}))?(?:{_EACH})?(?![\w./])"
+)
+"""A statistic of a quantity that is named before or above it."""
+_TOPIC = re.compile(
+    rf"\W*((?=[A-Za-z])[A-Za-z /_-]*?(?:{_WORDS['measure']})[A-Za-z /_-]*?) *(?:[(\[]({_UNIT})[)\]])?\W*"
+)
+"""A title that names the quantity of the statistics below it, and its unit."""
+_STATISTICS = 12
+"""Lines from such a title to its last statistic."""
+_ITEM = re.compile(
+    r"(?i:(?<!\w)['\"]?(?:model|network|backend|precision|dtype|format|provider|variant)['\"]? ?[:=] ?['\"]?)"
+    r"([A-Za-z][\w.-]{0,40})"
+)
+"""What the figures of a line are of."""
+_ITEM_NUMBER = re.compile(
+    r"(?i:^\W*(?:frame|iter(?:ation)?|step|image|img|sample|loop)\W*[0-9]+(?:/[0-9]+)?\W+)(?=[A-Za-z])"
+)
+_ALONE = re.compile(r"\W*([A-Za-z][\w .=|:-]{0,50}?)[\s|:=-]*")
+_OF_RUN = re.compile(r"[nuµm]s(?:ec)?|\S*/s\w*|(?i:fps|qps)|\S+ per s\w*")
+"""The label of nameless figures, and the units that tell what these are."""
 _EPOCH = re.compile(r"(?i:\W*epoch +[0-9]+,? *)")
 _METRIC = re.compile(r"(?i:metrics?|measure|quantity)")
 """The head of a column of measures, beside which others are of what was measured."""
@@ -71,7 +96,8 @@ _RULED = re.compile(r"([=#*~\[]|-{2,})[=#*~\[ -]*([^=#*~].*?)[=#*~\] :-]*")
 _NAMED = re.compile(r"([A-Za-z][\w .()-]{0,40}?) ?[:=|] ?(\S.{0,100})$")
 _SIZE = re.compile(_WORDS["size"])
 """A number of a run that is a title: a batch, a length, a level."""
-_SIDES = re.compile(rf"{_WORDS['side']}|{_SIZE.pattern}[ _=:-]*[0-9]+\b")
+_SIZES = re.compile(rf"(?:{_SIZE.pattern}[ _]*)+[=:-]* *[0-9]+\b")
+_SIDES = re.compile(rf"{_WORDS['side']}|{_SIZES.pattern}")
 _LABEL = re.compile(r"(?=.*[A-Za-z])\S.{0,59}")
 _UNIT_AT_END = re.compile(r"(?:_(ms|us|fps|s|mb|pct))?$")
 _UNIT_OF_NAME = re.compile(rf"{_UNIT_OF_COLUMN.pattern}\s*[:=]\s*$")
@@ -80,8 +106,8 @@ _UNIT_OF_NAME = re.compile(rf"{_UNIT_OF_COLUMN.pattern}\s*[:=]\s*$")
 def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, StatedName]]:
     """Give what programs state, by its line; lines that are ``known`` already are left out."""
     header: list[str] = []
-    heading = ""
-    before = count = 0
+    heading, topic = "", ("", "")
+    before = count = since = 0
     for line, text in log.each("untyped", "text"):
         if titled := _HEADING.match(text[:_LONGEST]):
             heading = titled[1] or titled[2]
@@ -89,11 +115,12 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
         cells = _CELLS.split(text[:_LONGEST].strip(" |│┃\t")) if line <= before + _GAP else []
         figures = [*_of_row(header, cells)]
         hinted = figures or _WITH_UNIT.search(text) or any(map(text.lower().__contains__, _LITERALS))
+        hinted = hinted or (line <= since + _STATISTICS and _OF_TOPIC.search(text))
         if line in known or not hinted:
             continue
         tags = _TAG.findall(text[:_LONGEST])
         plain = _LOGGED.sub("", _OF_WHAT.sub("", text[:_LONGEST]))
-        plain = _EPOCH.sub("", plain) if tags else plain
+        plain = _EPOCH.sub("", plain) if tags else _ITEM_NUMBER.sub("", plain)
         cells = cells or _CELLS.split(plain.strip(" |│┃\t"))
         if figures:
             before = line
@@ -101,9 +128,14 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
             any(_is_measure(cell) or _STATISTIC.fullmatch(cell) for cell in cells[1:]) or _METRIC.fullmatch(cells[0])
         ) and not any(map(_CELL.fullmatch, cells)):
             header, before = cells, line
-        for name, number in figures or _in_line(plain):
+        elif named := _TOPIC.fullmatch(plain):
+            topic, since = (named[1], named[2] or ""), line
+        of_line = ": ".join(_ITEM.findall(plain)) if figures or len(_ITEM.findall(plain)) else ""
+        for name, number in (
+            figures or [*_statistics(plain, topic if line <= since + _STATISTICS else ("", ""))] or _in_line(plain)
+        ):
             if isfinite(value := number_of(number)) and (value or not _TIMES.fullmatch(name.unit)):
-                of_what = filter(None, (heading, *tags))
+                of_what = filter(None, (heading, *tags, of_line, name.group))
                 yield line, value, StatedName(name.name, name.row, name.unit, ": ".join(of_what))
                 count += 1
         if count >= _MOST:
@@ -145,6 +177,12 @@ def _below(name: StatedName, title: str) -> StatedName:
 
 def _by_side(found: list[_Stated]) -> list[_Stated]:
     """Tell figures apart by what their names say of the side that they are of, or of its size: ``FP16 latency``."""
+    found = [
+        (line, value, StatedName("time", name.row, name.unit, name.name))
+        if _TIMES.fullmatch(name.unit) and not _SIDES.sub("", name.name).strip(_EDGES)
+        else (line, value, name)
+        for line, value, name in found
+    ]
     sided = [[each[0].strip(_EDGES) for each in _SIDES.finditer(name.name)] for *_, name in found]
     names = [" ".join(_SIDES.sub(" ", name.name).split()).strip(_EDGES) for *_, name in found]
     sides: dict[tuple[str, str], set[str]] = {}
@@ -221,18 +259,42 @@ def _of_row(header: Sequence[str], cells: Sequence[str]) -> Iterator[_Figure]:
             yield StatedName(name, cells[0], number[2] or (unit[1] if unit else "")), number[1]
 
 
+def _statistics(text: str, topic: tuple[str, str]) -> Iterator[_Figure]:
+    """Give the statistics of one quantity: of a line with several, else of the title above: ``P99: 7.0``."""
+    found = [*_OF_TOPIC.finditer(text)]
+    of_line = next((each["of"] for each in found if each["of"]), "") or (text[: found[0].start()] if found else "")
+    unit = _UNIT_OF_COLUMN.search(of_line)
+    of_line = _UNIT_OF_COLUMN.sub("", of_line).strip(_EDGES)
+    if len(found) > 1 and len({each["of"] for each in found} - {None, ""}) < 2:  # noqa: PLR2004 - one quantity
+        timed = all(each["unit"] and _TIMES.fullmatch(each["unit"]) for each in found)
+        topic = (of_line, unit[1] if unit else "") if _MEASURES.search(of_line) else topic
+        topic = ("time", "") if not topic[0] and timed else topic
+    elif not found or found[0]["of"] or of_line:
+        return
+    for each in found if topic[0] else ():
+        yield StatedName(topic[0], each["stat"], each["unit"] or topic[1]), each["number"]
+
+
 def _in_line(text: str) -> Iterator[_Figure]:
     """Give the figures of a line; the name of each stands before it, or behind it in a list of such."""
     found = [m for m in _FIGURE.finditer(text) if m["unit"] or _ASSIGNED.search(text[: m.start()].rstrip())]
-    found = [] if not found or _NO_RESULT.search(text) else found
+    found = [] if not found or _NO_RESULT.search(_SIZES.sub("", text)) else found
     is_list = len(found) > 1 and all(_LISTED.fullmatch(text, one.end(), two.start()) for one, two in pairwise(found))
-    base, start = "", 0
+    base, start, first = "", 0, next((each for each in found if each["unit"]), found[0] if found else None)
     for match in found:
         before = text[start : match.start()]
         of_name = None if match["unit"] else _UNIT_OF_NAME.search(before)
         before = before[: of_name.start()] + ":" if of_name else before
         name = " ".join(_DIVIDED.split(before.rstrip(_EDGES))[-1].strip(_EDGES).split())
         behind = _BEHIND.match(text, match.end()) if is_list or not name else None
+        sized = _SIZES.fullmatch(name) is not None
+        label = _ALONE.fullmatch(text[: first.start()]) if first and (sized or not (name or behind)) else None
+        if label and _OF_RUN.fullmatch(match["unit"] or ""):
+            yield (
+                StatedName("time" if _TIMES.fullmatch(match["unit"]) else "rate", "", match["unit"], label[1]),
+                match["number"],
+            )
+            name = ""
         name, start = behind[1] if behind else name, match.end()
         base = "" if ")" in before else base
         name = f"{side[1]} {name}" if not base and (side := _SIDE.match(before)) and name else name

@@ -215,8 +215,3 @@ def test_what_all_lines_say_is_repeated_with_its_parts_together() -> None:
     made_up, batches = (row.text for _, row in telling_lines(text))
     assert "made up for the data: a [1], b [1, 2]; --input-shapes" in made_up
     assert batches == "2401 samples were computed, most of them in batches of 2 (line 3)"
-
-
-def test_several_items_of_a_line_are_told() -> None:
-    gates = text_of("result=FAIL a_gate=PASS b_gate=FAIL\n")
-    assert [row.text for _, row in telling_lines(gates)] == ["gates of the program: a PASS, b FAIL (line 1)"]

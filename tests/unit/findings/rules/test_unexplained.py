@@ -46,6 +46,10 @@ STEPS = (
             "raw_result=FAIL\nexit code 1",
             "A step ended with exit code 1; the last phase is build (line 1); failed: raw",
         ),
+        (
+            "a_return_code=1\nresult=FAIL big_gate=PASS small_gate=FAIL",
+            "The program's own result is FAIL: small_gate failed (big_gate passed)",
+        ),
         ("exit code 1\nexit code 0", None),
         ("| a.cpp:1: Assertion `engine' failed.\nresult=FAIL", None),
     ],

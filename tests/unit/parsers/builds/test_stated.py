@@ -47,6 +47,25 @@ SAID = {
     ): ["Mean inference in ms: net-a 2, net-b 3, net-c 9 (up to 4.5 times apart, nearest net-a and net-b)"],
     "PyTorch latency: 9 ms\nTensorRT latency: 3 ms": ["latency in ms: PyTorch 9, TensorRT 3 (up to 3 times apart)"],
     "batch 1 latency: 5 ms\nbatch 8 latency: 20 ms": ["latency in ms: batch 1 5, batch 8 20 (up to 4 times apart)"],
+    "Average latency: 5.3 ms, P95: 6.1 ms": ["latency in ms: Average 5.3, P95 6.1"],
+    "Latency of calls (ms):\n  Mean: 5.3\n  P99: 7.0": ["Latency of calls in ms: Mean 5.3, P99 7"],
+    "net | batch=1 | 5 ms | 200 img/s\nnet | batch=8 | 16 ms | 500 img/s": [
+        "rate in img/s: net | batch=1 200, net | batch=8 500 (up to 2.5 times apart)",
+        "time in ms: net | batch=1 5, net | batch=8 16 (up to 3.2 times apart)",
+    ],
+    "FP32: 10 ms\nINT8: 3 ms/image": ["time in ms: FP32 10, INT8 3 (up to 3.3 times apart)"],
+    "{'model': 'a', 'fps': 30.5}\n{'model': 'b', 'fps': 90.5}": ["fps: a 30.5, b 90.5"],
+    "encoder: 10 ms\ndecoder: 40 ms\ntotal: 50 ms": [
+        "decoder 40 ms",
+        "encoder 10 ms",
+        "total 50 ms",
+        "total is made of decoder 80%, encoder 20%",
+    ],
+    "GPU utilization: 45 %": [
+        "GPU utilization 45 %",
+        "the GPU is busy 45 % of the time at most: it waits for the host",
+    ],
+    "Cosine similarity: 0.99998": ["Cosine similarity 0.99998"],
     "Total time per picture: 60 ms\ninference only per picture: 20 ms": [
         "Total time per picture 60 ms",
         "inference only per picture 20 ms",
