@@ -114,9 +114,9 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
             continue
         cells = _CELLS.split(text[:_LONGEST].strip(" |│┃\t")) if line <= before + _GAP else []
         figures = [*_of_row(header, cells)]
-        hinted = figures or _WITH_UNIT.search(text) or any(map(text.lower().__contains__, _LITERALS))
-        hinted = hinted or (line <= since + _STATISTICS and _OF_TOPIC.search(text))
-        if line in known or not hinted:
+        below = topic if line <= since + _STATISTICS else ("", "")
+        is_hinted = figures or _WITH_UNIT.search(text) or any(map(text.lower().__contains__, _LITERALS))
+        if line in known or not (is_hinted or (below[0] and _OF_TOPIC.search(text))):
             continue
         tags = _TAG.findall(text[:_LONGEST])
         plain = _LOGGED.sub("", _OF_WHAT.sub("", text[:_LONGEST]))
@@ -130,10 +130,8 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
             header, before = cells, line
         elif named := _TOPIC.fullmatch(plain):
             topic, since = (named[1], named[2] or ""), line
-        of_line = ": ".join(_ITEM.findall(plain)) if figures or len(_ITEM.findall(plain)) else ""
-        for name, number in (
-            figures or [*_statistics(plain, topic if line <= since + _STATISTICS else ("", ""))] or _in_line(plain)
-        ):
+        of_line = ": ".join(_ITEM.findall(plain))
+        for name, number in figures or [*_statistics(plain, below)] or _in_line(plain):
             if isfinite(value := number_of(number)) and (value or not _TIMES.fullmatch(name.unit)):
                 of_what = filter(None, (heading, *tags, of_line, name.group))
                 yield line, value, StatedName(name.name, name.row, name.unit, ": ".join(of_what))
