@@ -67,7 +67,8 @@ class Case:
     """One build of one log; inputs that the user did not give are None.
 
     ``baseline`` is the first build of an earlier log of the same model. ``explained`` are the lines that findings of
-    other rules cite, and ``worst`` is the severity of the worst of these; only for rules that run last.
+    other rules cite, and ``worst`` is the severity of the worst of these; only for rules that run last. ``excerpt`` is
+    the text of a short log of which no rule has said more than a note.
     """
 
     build: Build
@@ -78,6 +79,7 @@ class Case:
     baseline: LoggedBuild | None = None
     explained: frozenset[int] = frozenset()
     worst: Severity | None = None
+    excerpt: str = ""
 
     def has(self, need: Need) -> bool:
         """Whether the user gave an input."""

@@ -25,11 +25,12 @@ from trtforensics.findings.finding import (
     worse_roots,
 )
 from trtforensics.findings.observations import CLASSES, NEAR, NO_ENGINE, NO_RUN, says
-from trtforensics.findings.programs import behind, fitting, origins_of, unheld
+from trtforensics.findings.programs import fitting, origins_of, step_for_loaded, text_for_loaded, unheld
 from trtforensics.findings.registry import rule_of, rules
+from trtforensics.findings.rules.excerpts import as_excerpt, shown
 from trtforensics.findings.special_cases import lines_around, special
-from trtforensics.findings.tree import MAX_EVIDENCE, RECORD, FindingWithCauses, arranged, ranked
-from trtforensics.findings.versions import Version, flags_of
+from trtforensics.findings.tree import MAX_EVIDENCE, NOT_SHOWN, RECORD, FindingWithCauses, arranged, ranked
+from trtforensics.findings.versions import Version
 from trtforensics.knowledge.operators import remedy_of
 from trtforensics.model.log import Build, BuildLog, Coverage
 from trtforensics.model.profile import TimeSource
@@ -63,10 +64,6 @@ _OF_NODES = {"TF107", "TF108", "TF140", "TF141", "TF142", "TF146", "TF149", "TF1
 """Rules about nodes of the model, beside those for classes of errors."""
 _OF_OTHERS = re.compile(r"TF(?:9\d\d|60\d\d|420|657|680)")
 """Rules about Python, pip, ONNX Runtime's providers and what any program may say: a program may go on behind it."""
-_AGAIN = re.compile(r"\bbuild (?:and measure )?again", re.IGNORECASE)
-_OF_BUILDS = re.compile(r"\b(?:re)?build(?:s|er|ing)?\b(?!\.log)|IBuilderConfig|BuilderFlag|\bconfig\.", re.IGNORECASE)
-_FLAG = re.compile(r"--\w+")
-_WHEN = "When the engine is built: "
 
 
 @dataclass(frozen=True)
@@ -146,7 +143,7 @@ def _observed_in(
         given = frozenset(filter(case.has, Need))
         if given not in able:
             able[given] = [rule for rule in rules() if rule.needs <= given]
-        observed += _observed(case, [rule for rule in able[given] if rule.concerns(case)])
+        observed += _with_excerpt(_observed(case, [rule for rule in able[given] if rule.concerns(case)]), case, read)
     return observed, _quotes(observed, quotable, inputs.model)
 
 
@@ -155,6 +152,15 @@ def _listed(report: Report, read: QuotedLog) -> Report:
     is_list, source = any(run.outcome.reached == "listed" for run in read.log.runs), report.sources[0]
     listed = listings(read.whole()) if is_list else ()
     return replace(report, sources=(replace(source, times=(*source.times, *listed)),))
+
+
+def _with_excerpt(observed: list[_RuleObservation], case: Case, read: QuotedLog) -> list[_RuleObservation]:
+    """Return observations with what a short log without an error says by its words; what it lacks is no news then."""
+    others = (each for each in observed if each.rule.code != NOT_SHOWN)
+    worst = max((each.observation.severity or each.rule.severity for each in others), default=Severity.NOTE)
+    said = () if worst is Severity.ERROR else shown.check(as_excerpt(case, read, worst))
+    told = [_RuleObservation(shown, LoggedBuild(case.log, case.build), each) for each in said]
+    return [*(each for each in observed if not told or each.rule.code != NOT_SHOWN), *told]
 
 
 def _detailed(report: Report, read: QuotedLog) -> Report:
@@ -323,7 +329,7 @@ def _finding(entry: _RuleObservation, quotes: _Quotes) -> FindingWithCauses:
     origins = origins_of(entry.about.program, lines, around)
     own = (case is not None and case.fix) or (observation.cause and observation.fix)
     fixes = fitting(rule.code, special_fixes, [] if own else usual, origins, of_any=rule.last)
-    fixes = fixes or fitting(rule.code, [], usual, origins, of_any=rule.last)
+    fixes = special_fixes if rule is shown else fixes or fitting(rule.code, [], usual, origins, of_any=rule.last)
     fixes = unheld(fixes, entry.about.build.command or "", around)
     new = (step for step in observation.steps if not step.command or step.command != entry.about.build.command)
     steps = (step_for_loaded(step) if loads else step for step in new)
@@ -354,25 +360,11 @@ def _finding(entry: _RuleObservation, quotes: _Quotes) -> FindingWithCauses:
     return FindingWithCauses(finding, frozenset(observation.spans), frozenset(observation.because), follows)
 
 
-def step_for_loaded(step: Step) -> Step:
-    """Return a step in words for a run that loads an engine."""
-    return replace(step, what=text_for_loaded(step.what, runs="--loadEngine" in step.command))
-
-
-def text_for_loaded(text: str, *, runs: bool = False) -> str:
-    """Return advice that says so where it concerns the engine's build; not where its command ``runs`` the engine."""
-    text = _AGAIN.sub(lambda match: "Run again" if match[0][0] == "B" else "run again", text)
-    concerned = _OF_BUILDS.search(text) or not flags_of("build").isdisjoint(_FLAG.findall(text))
-    if runs or not concerned or "is built" in text:
-        return text
-    return behind(_WHEN, text)
-
-
 def _message(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> str:
     """Return the first message that is cited and says a number or name, where the title repeats none of these."""
     title, rule, spans = entry.observation.title, entry.rule, set(entry.observation.spans)
     usual = f"{rule.title} {rule.explanation.cause}"
-    if rule.general or (entry.observation.severity or rule.severity) is Severity.NOTE:
+    if rule is shown or rule.general or (entry.observation.severity or rule.severity) is Severity.NOTE:
         return ""
     worded = {message.span: message.text for message in entry.about.build.messages if message.span in spans}
     texts = [worded.get(span, quotes[span]).strip() for span in entry.observation.spans[:MAX_EVIDENCE]]
@@ -450,9 +442,8 @@ def _common(findings: Sequence[Finding]) -> tuple[SharedFinding, ...]:
 def _shared(signature: str, group: Sequence[Finding]) -> SharedFinding:
     first = group[0]
     title = first.title if all(finding.title == first.title for finding in group) else rule_of(first.code).title
-    return SharedFinding(
-        first.code, first.severity, title, signature, tuple(sorted({finding.source for finding in group}))
-    )
+    sources = tuple(sorted({finding.source for finding in group}))
+    return SharedFinding(first.code, first.severity, title, signature, sources)
 
 
 def _source(log: BuildLog, findings: Sequence[Finding]) -> ReportSource:

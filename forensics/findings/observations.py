@@ -91,7 +91,8 @@ def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observa
     for note in notes:
         below = note.span.line + 1 if note.text("below") or _HEAD.fullmatch(note.text("text")) else note.span.line
         handed_on = any(text in note.text("text") for text in (*NO_ENGINE, *NO_RUN))
-        if not handed_on and {note.span.line, below}.isdisjoint(known):
+        told = note.kind == "failed_word" and OWN.match(note.text("text"))
+        if not handed_on and not told and {note.span.line, below}.isdisjoint(known):
             before = [n for n in case.notes("parse_failed") if 0 <= note.span.line - n.span.line <= NEAR][-1:]
             node = note.text("node") or next((_node_below(case, begun) for begun in before), "")
             texts.append((_who(note, before, node) + note.text("text"), note, before, node))
@@ -111,6 +112,10 @@ UNWRITTEN = re.compile("(?:annot|ailed to) write")
 """How errors begin of a file that cannot be written."""
 _HEAD = re.compile(r"(?:.*: )?(?:Error Code [0-9]+: )?(?:Internal Error|API Usage Error|Cuda Runtime|Myelin)\s*")
 """A class of errors without words, which stand in the line below."""
+
+
+OWN = re.compile(r"[^\"':]*\b(?:I|[Ww]e|[Mm]y|[Oo]ur)\b [a-z][^:]*$")
+"""A sentence of the log's owner, without another's behind a colon: no program wrote it."""
 
 
 def _node_below(case: Case, begun: Note) -> str:

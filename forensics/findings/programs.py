@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import NamedTuple
 
+from trtforensics.findings.finding import Step
+from trtforensics.findings.versions import flags_of
 from trtforensics.knowledge.table import rows, words
 
 _SENTENCES = re.compile(r"(?<=[a-z)]\.) (?=[A-Z])")
@@ -78,6 +81,26 @@ def unheld(fixes: Sequence[str], command: str, around: str) -> list[str]:
 def behind(prefix: str, text: str) -> str:
     """Return a sentence behind a prefix, where it begins small unless with a name."""
     return f"{prefix}{text[0].lower()}{text[1:]}" if prefix and _WORD.match(text) else f"{prefix}{text}"
+
+
+_AGAIN = re.compile(r"\bbuild (?:and measure )?again", re.IGNORECASE)
+_OF_BUILDS = re.compile(r"\b(?:re)?build(?:s|er|ing)?\b(?!\.log)|IBuilderConfig|BuilderFlag|\bconfig\.", re.IGNORECASE)
+_FLAG = re.compile(r"--\w+")
+_WHEN = "When the engine is built: "
+
+
+def step_for_loaded(step: Step) -> Step:
+    """Return a step in words for a run that loads an engine."""
+    return replace(step, what=text_for_loaded(step.what, runs="--loadEngine" in step.command))
+
+
+def text_for_loaded(text: str, *, runs: bool = False) -> str:
+    """Return advice that says so where it concerns the engine's build; not where its command ``runs`` the engine."""
+    text = _AGAIN.sub(lambda match: "Run again" if match[0][0] == "B" else "run again", text)
+    concerned = _OF_BUILDS.search(text) or not flags_of("build").isdisjoint(_FLAG.findall(text))
+    if runs or not concerned or "is built" in text:
+        return text
+    return behind(_WHEN, text)
 
 
 def _own(code: str, origins: Collection[str]) -> Sequence[str]:

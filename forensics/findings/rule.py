@@ -289,18 +289,20 @@ def _rule(lines: list[str], required: frozenset[str]) -> Rule:
         general="general" in fields,
         refuters=frozenset(fields.get("refuted", "").split()),
         variants={name: (texts["cause"], texts.get("fix", "")) for name, texts in variants.items()},
-        cases=(*_cases(variants.values()), *(case for name in shared for case in _shared_cases(name))),
+        cases=(*_cases(variants.values()), *(case for name in shared for case in shared_cases(name))),
     )
 
 
 def _cases(rows: Iterable[Mapping[str, str]], *, alone: bool = False) -> Iterator[SpecialCase]:
     for row in rows:
         if "when" in row:
-            yield SpecialCase(terms_of(row["when"]), row["cause"], row.get("fix", ""), alone and "follows" not in row)
+            fix, title, settle = (row.get(name, "") for name in ("fix", "says", "settle"))
+            stands = alone and "follows" not in row
+            yield SpecialCase(terms_of(row["when"]), row["cause"], fix, stands, title, settle)
 
 
 @cache
-def _shared_cases(name: str) -> tuple[SpecialCase, ...]:
+def shared_cases(name: str) -> tuple[SpecialCase, ...]:
     """Return the special cases that several rules share, of a table: rows as those of rules, a name for the head."""
     table = (files("trtforensics.findings.rules") / "tables" / f"{name}.cases").read_text("utf-8")
     rows = (row.replace("\n    ", " ").split("\n") for row in table.strip().split("\n\n"))

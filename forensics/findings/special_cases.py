@@ -23,6 +23,9 @@ class SpecialCase(NamedTuple):
     cause: str
     fix: str
     alone: bool = False  # it names the cause by itself, and follows from no other finding
+    title: str = ""
+    settle: str = ""
+    lines: tuple[int, ...] = ()  # those of the facts, from 1, in which what holds was found
 
 
 def terms_of(text: str) -> tuple[tuple[str, str], ...]:
@@ -53,6 +56,7 @@ def special(cases: Sequence[SpecialCase], about: LoggedBuild, line: str, around:
     }
     for case in cases:
         values: dict[str, str] = {}
+        lines: set[int] = set()
         for fact, pattern in case.terms:
             name = fact.removeprefix("not ")
             if name in _OF_VERSIONS:
@@ -60,11 +64,13 @@ def special(cases: Sequence[SpecialCase], about: LoggedBuild, line: str, around:
             else:
                 match = re.search(pattern, facts[name])
                 holds = match is not None
+                lines |= {facts[name].count("\n", 0, match.start()) + 1} if match else set()
                 values |= {group: text.strip() for group, text in match.groupdict("").items()} if match else {}
             if holds is not (name == fact):
                 break
         else:
-            return case._replace(cause=_filled(case.cause, values), fix=_filled(case.fix, values))
+            cause, fix, title = (_filled(text, values) for text in (case.cause, case.fix, case.title))
+            return case._replace(cause=cause, fix=fix, title=title, lines=(*sorted(lines),))
     return None
 
 

@@ -42,6 +42,13 @@ _MENTION = re.compile(
     rb"|unable to load model '|\(Unnamed Layer\* \d+\)|(?i:nv(?:caffe|onnx|uff)?parsers?\b)|\b(?:execute_async|LINT \|)"
 )
 """What only text that has to do with TensorRT, or comes of the programs around it, says."""
+_SUBJECT = re.compile(
+    rb"(?i)\b(?:b?fp?16|int8|onnx|cuda|engine|trt|batch)\b|infer(?:ence|ring)?\b|nv_infer|\"averageMs\"|\{ForeignNode\["
+)
+"""What a few lines by themselves are about, where they come of a build or its profile."""
+_TYPES = re.compile(rb"(?i)\b(?:fp16|int8)\b")
+_SHORT = 60
+"""Lines of a text that may still be about one question."""
 _FRAME = re.compile(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")
 """A frame of a Python traceback. A traceback is read even where it does not name TensorRT."""
 _HINTS = tuple(row["word"].encode() for row in rows("hints", "trtforensics.parsers.lines"))
@@ -117,10 +124,12 @@ def is_pasted(opening: bytes) -> bool:
 def mention_tensorrt(index: LineIndex, lines: Positions) -> bool:
     """Whether any of some lines names TensorRT or something of it, or a cause of the grammar, or is of a traceback.
 
-    A few lines by themselves are asked about because of what they say: any error in them is enough.
+    A few lines by themselves are asked about because of what they say: any error in them is enough, or their subject.
     """
     texts = _openings(_spans(index, lines).texts(index.data))
+    about = _SUBJECT if len(index) <= FEW else _TYPES
     few = len(index) <= FEW and any(says_failure(text.decode(errors="replace")) for text in texts)
+    few = few or (len(index) <= _SHORT and any(map(about.search, texts)))
     return few or any(map(_FRAME.search, texts)) or name_tensorrt(texts)
 
 

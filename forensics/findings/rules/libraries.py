@@ -157,8 +157,8 @@ def version(case: Case) -> Iterator[Observation]:
     yield from observe(notes, f"The plan was built by {which or 'another TensorRT version'}", steps=(step,))
 
 
-_TAGS = re.compile(r"Current Version: (\d{1,9}), Serialized Engine Version: (?!\1\b)(\d{1,9})")
-"""The numbers of serialisation, which grow with the releases."""
+_TAGS = re.compile(r"Current Version: (?!0\b)(\d{1,9}), Serialized Engine Version: (?!\1\b)(\d{1,9})")
+"""The numbers of serialisation, which grow with the releases; 0 is the safety runtime's."""
 
 
 @explained("TF603")

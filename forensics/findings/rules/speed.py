@@ -31,6 +31,8 @@ _COPIED = 0.25
 def held_up(case: Case) -> Iterator[Observation]:
     """Report the warnings by their reason, or the times where there is no warning; without a reason, that it idles."""
     notes, build, busy = case.notes("throughput_bound"), case.build, busy_part(case.build) or 1.0
+    if _is_profiled(case):
+        return  # the times are the profiler's (TF696)
     by_host = [note for note in notes if "Enqueue" in note.text("text")]
     by_copies = [note for note in notes if note not in by_host]
     means = {key: mean for key in _TIMES if (mean := mean_of(build.result(key))) is not None}
@@ -65,8 +67,7 @@ def held_up(case: Case) -> Iterator[Observation]:
         if idle and gpu_ms:
             numbers += f"; it computes {busy:.0%} of the time, a query comes every {figure(gpu_ms / busy)} ms"
         cited = (build.result(key) for key in (*named, *(TOTALS if idle else ())))
-        profiled = () if "--separateProfileRun" in given_flags(case) else PROFILING
-        command = "" if flag.partition("=")[0] in given_flags(case) else trtexec(case, flag, without=profiled)
+        command = "" if flag.partition("=")[0] in given_flags(case) else trtexec(case, flag)
         yield Observation(
             f"{title}: {numbers}" if len(named) > 1 else title,
             [*(note.span for note in warned), *(result.span for result in cited if result is not None)],
@@ -85,6 +86,28 @@ def queued(case: Case) -> Iterator[Observation]:
         title = f"The end-to-end time, {figure(whole)} ms, counts the wait in the queue"
         title += f"; a query takes {figure(gpu or query)} ms"
         yield Observation(title, [result.span for result in times.values() if result is not None], same_as="queued")
+
+
+@explained("TF515")
+def served(case: Case) -> Iterator[Observation]:
+    """Report the part of a request to Triton that takes more of it than the engine, and more than all others."""
+    run = case.log.run_of(case.build)
+    of_request = (each for each in (run.results if run else ()) if each.stated and each.number is not None)
+    parts = {each.stated.name.partition("Avg request latency: ")[2]: each for each in of_request if each.stated}
+    times = {name: each.number or 0.0 for name, each in parts.items() if name}
+    whole, most = sum(times.values()), max(times, key=lambda name: times[name], default="")
+    if "compute infer" in times and times[most] >= _MOST * whole:
+        is_engine = most == "compute infer"
+        cause, fix = served.variants[most.rpartition(" ")[2]]
+        yield Observation(
+            f"Of a request's {figure(whole)} us the {most} takes {figure(times[most])} us ({times[most] / whole:.0%})"
+            + ("" if is_engine else f", the engine {figure(times['compute infer'])} us"),
+            [parts[most].span],
+            severity=Severity.NOTE if is_engine else None,
+            cause=cause,
+            fix=fix,
+            same_as=f"served {most}",
+        )
 
 
 _QUEUED = 1.4
@@ -184,14 +207,20 @@ def profiled_run(case: Case) -> Iterator[Observation]:
             notes, "Latency and throughput were not measured: the profiler was on", steps=(_apart(case),)
         )
         return
-    span, given = command_span(case.build), {*given_flags(case)}
-    if latency is not None and span is not None and given & PROFILING and "--separateProfileRun" not in given:
+    span = command_span(case.build)
+    if latency is not None and span is not None and _is_profiled(case):
         yield Observation(
-            f"Latency and throughput were measured with the profiler on ({listed(sorted(given & PROFILING))})",
-            (span, latency.span),
+            "Latency and throughput were measured with the profiler on "
+            f"({listed(sorted(PROFILING.intersection(given_flags(case))))})",
+            (span, latency.span, *(note.span for note in case.notes("throughput_bound"))),
+            severity=Severity.WARNING,
             steps=(_apart(case),),
             same_as="profiled run",
         )
+
+
+def _is_profiled(case: Case) -> bool:
+    return not PROFILING.isdisjoint(given_flags(case)) and "--separateProfileRun" not in given_flags(case)
 
 
 def _apart(case: Case) -> Step:

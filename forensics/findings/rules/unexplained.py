@@ -8,6 +8,7 @@ from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Confidence, Observation, Severity, Step
 from trtforensics.findings.observations import CLASSES, NO_ENGINE, NO_RUN, observe, quoted, says, unexplained
 from trtforensics.findings.rule import explained
+from trtforensics.findings.rules.excerpts import AT_ONCE
 from trtforensics.findings.rules.failures import being_timed
 from trtforensics.findings.rules.gpu import unfitting
 from trtforensics.findings.steps.commands import detailed_flags, logged, options, polygraphy_run, trtexec
@@ -114,7 +115,8 @@ def of_program(case: Case) -> Iterator[Observation]:
     """Group the lines that say so by their text; TF716 reads those that a logger wrote."""
     known = case.explained | {message.span.line for message in case.build.messages}
     known |= {note.span.line for note in case.notes(*_WORDED)}
-    other = [note for note in case.notes("program_error") if note.span.line not in known]
+    unknown = (note for note in case.notes("program_error") if note.span.line not in known)
+    other = [note for note in unknown if not _TYPED.match(note.text("text"))]
     for shape, notes in grouped(other, lambda note: _shape(note.text("text"))).items():
         text = quoted(notes[0].text("text").strip())
         yield from observe(
@@ -126,6 +128,8 @@ def of_program(case: Case) -> Iterator[Observation]:
         )
 
 
+_TYPED = re.compile(r"\W*\S*[./]\S+ (?:.* )?--\w")
+"""A command, whose options may have any name."""
 _SIGNALS = {
     2: "SIGINT, an interruption",
     6: "SIGABRT, it gave up itself",
@@ -239,7 +243,7 @@ def not_shown(case: Case) -> Iterator[Observation]:
     times = (each for each in build.results if each.key != "loaded_engine_mib")
     measured = any(times) or (run is not None and bool(run.comparisons))
     answered = case.explained or measured or case.notes("program_error", *_WORDED)
-    told = case.log.source.lines <= _AT_ONCE and not build.command and (case.explained or measured)
+    told = case.log.source.lines <= AT_ONCE and not options(case) and (case.explained or measured)
     if told or (not ended and (answered or not (known.own_lines or build.command))):
         return  # the lines that a verbose logger would add change nothing
     harmless = any((ended, loads, known.engine_layers, not builds))
@@ -271,8 +275,6 @@ def _whole_log(case: Case, *, loads: bool, ended: bool) -> Step:
     return Step("Load the engine again with its layers printed" if loads else what, logged(case, *lacking))
 
 
-_AT_ONCE = 60
-"""Lines of an excerpt: what it lacks is not what is asked about, where it tells anything."""
 _PLAIN_PLANS = {Program.DEEPSTREAM, Program.MLPERF, Program.CPP}
 """Programs whose engine files trtexec reads too; Ultralytics, in Python, writes its own head before the plan."""
 

@@ -897,6 +897,10 @@ COVERAGE = {
         i       90.00       0.9000       0.9000     100.0   Total
         """,
     ),
+    "TF706": Example(
+        "&& 10.16.1 --fp16\n> | The crow's engine gives wrong results, what may I do?\n&&.",
+        "&& 10.16.1 --fp16\n| The crow's engine gives results, what may I do?\n&&.",
+    ),
     "TF705": Example(
         """> && 8.6.1 --fp16
         &&. end

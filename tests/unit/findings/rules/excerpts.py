@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 EXCERPTS = {
+    "TF515": (
+        "| Avg request latency: 900 usec (queue 800 usec + compute input 9 usec + compute infer 90 usec)",
+        "| Avg request latency: 900 usec (queue 400 usec + compute input 99 usec + compute infer 400 usec)",
+    ),
+    "TF258": (
+        "W Int8 Calibration is using randomly generated input data.",
+        "W Int8 Calibration is using generated input data.",
+    ),
     "TF514": (
         "I Average on 10 runs - GPU latency: 2.5 ms - Host latency: 3 ms (end to end 5 ms, enqueue 0.5 ms)",
         "I Average on 10 runs - GPU latency: 2.5 ms - Host latency: 3 ms (end to end 3.1 ms, enqueue 0.5 ms)",

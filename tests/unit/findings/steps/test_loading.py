@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trtforensics.findings.finding import Step
-from trtforensics.findings.judging import step_for_loaded, text_for_loaded
+from trtforensics.findings.programs import step_for_loaded, text_for_loaded
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,53 @@
+"""Excerpts in which no line is an error: what their figures and their owners' words say."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from trtforensics.findings.case import Case, LoggedBuild
+from trtforensics.findings.finding import Observation, Severity
+from trtforensics.findings.observations import CLASSES
+from trtforensics.findings.rule import explained, shared_cases
+from trtforensics.findings.special_cases import special
+from trtforensics.model.span import SourceSpan
+from trtforensics.parsers.lines.dialects import prefix_of
+from trtforensics.parsers.lines.unread import ANY_ERROR
+from trtforensics.sources.quoting import QuotedLog
+
+AT_ONCE = 60
+"""Lines of an excerpt: what it lacks is not what is asked about, where it tells anything."""
+
+_PRINTED = re.compile(
+    r"^\s*(?:[\[({|&]|\W*(?i:warn(?:ing)?|info|debug|error)\b)|^\s{3}|\s\|\s|\bFile \"|=.*=.*=|\b(?:INFO|WARN|SUCC)\b"
+)
+"""What a program printed, beside the lines of loggers."""
+_SAID = re.compile(
+    r"[^\W\d_]\w*(?:[ ,.'?/]+[^\W\d_]\w*){3}|[\u4e00-\u9fff]{3}|^\W*\S*(?:trtexec|polygraphy|perf_analyzer) .*--"
+)
+"""What its owner says or types: four words in a row, or a command."""
+
+
+def as_excerpt(case: Case, read: QuotedLog, worst: Severity) -> Case:
+    """Return a case with the text of a short log; without it of a longer one, or of several files."""
+    source = read.log.source
+    quoted = read.quote(range(1, source.lines + 1)) if source.lines <= AT_ONCE and not source.parts else {}
+    return replace(case, worst=worst, excerpt="\n".join(quoted[line] for line in sorted(quoted)))
+
+
+@explained("TF706")
+def shown(case: Case) -> Iterator[Observation]:
+    """Give the first case of the table that holds of an excerpt; it cites the lines that show it."""
+    text = case.excerpt
+    told = {note.span.line for note in case.build.notes if note.kind not in {*CLASSES, ANY_ERROR}}
+    words = "\n".join(
+        line
+        if number not in told and _SAID.search(line) and not _PRINTED.search(line) and not prefix_of(line.encode())
+        else ""
+        for number, line in enumerate(text.split("\n"), 1)
+    )
+    rows = [row for row in shared_cases("excerpts") if text and (not row.settle or case.worst is Severity.NOTE)]
+    found = special(rows, LoggedBuild(case.log, case.build), words, text)
+    if found is not None:
+        path, starts = case.log.source.path, case.log.line_starts
+        spans = [SourceSpan(path, line, int(starts[line - 1])) for line in found.lines]
+        yield Observation(found.title, spans, cause=found.cause, fix=found.fix, settle=found.settle)
