@@ -202,7 +202,7 @@ def _with_version(name: str, builds: Sequence[Build]) -> str:
     if name == _NAMES[Program.TRTEXEC]:
         return f"{name} {number}".rstrip()
     rtx = any(build.tool is Tool.TENSORRT_RTX for build in builds)
-    library = f"TensorRT{'-RTX' if rtx else ''} {number}" if number else ""
+    library = f"TensorRT{'-RTX' if rtx else ''} {number}".rstrip() if number or rtx else ""
     return SEPARATOR.join(filter(None, (name, library)))
 
 

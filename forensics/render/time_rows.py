@@ -231,7 +231,7 @@ def _making(log: BuildLog, build: Build) -> Iterator[TimeRow]:
     spans = [result.span for result in (*whole[-1:], *passes)]
     if build.tuning and not build.autotuning.cache_hits:
         slow = build.tuning[0]
-        tuning, over = figure(sum(tuned.seconds for tuned in build.tuning)), counted(len(build.tuning), "line")
+        tuning, over = figure(sum(tuned.seconds for tuned in build.tuning)), counted(len(build.tuning), "layer")
         parts.append(f"tuning {tuning} s over {over}, longest {shortened(slow.layer, _NAME)} {figure(slow.seconds)} s")
         spans.append(slow.span)
     if build.autotuning.cache_hits:
@@ -251,7 +251,8 @@ def _memory(build: Build) -> Iterator[TimeRow]:
     """Say what the engine and its context take of the GPU's memory."""
     engine = "loaded_engine_mib" if build.result("loaded_engine_mib") else "engine_bytes"
     held = {key: result for key in (*_MEMORY, engine) if (result := build.result(key)) and result.number}
-    if not held.keys() - {engine}:
+    used = next((note for note in build.notes if note.kind == "init_cuda" and note.number("count")), None)
+    if not held.keys() - {engine} and not (used is not None and build.loads_engine):
         return
     sizes = {key: (result.number or 0.0) / (MEBIBYTE if key == "engine_bytes" else 1) for key, result in held.items()}
     words = ", ".join(f"{_MEMORY.get(key, 'engine')} {figure(size)} MiB" for key, size in sizes.items())
@@ -261,11 +262,11 @@ def _memory(build: Build) -> Iterator[TimeRow]:
     number = f"{known.number:.0f}" if known is not None else number
     part = sizes.get("context_mib", sizes.get("activations_mib", 0.0)) + sizes.get(engine, 0.0)
     if (printed := known or total) is not None and number.isdecimal() and part >= _OF_MEMORY * int(number):
-        words += f", context and engine {part / int(number):.0%} of the GPU's {number} MiB"
+        both = "context and engine " * bool(held.keys() - {engine})
+        words += f", {both}{part / int(number):.0%} of the GPU's {number} MiB"
         spans.append(printed.span)
-    used = next((note for note in build.notes if note.kind == "init_cuda" and note.number("count")), None)
     if used is not None:
-        words += f"; {used.number('count'):,.0f} MiB were in use at the start"
+        words += f"{words and '; '}{used.number('count'):,.0f} MiB were in use at the start"
         spans.append(used.span)
     yield TimeRow("memory", words, tuple(spans))
 

@@ -205,6 +205,8 @@ def int8_alone(case: Case) -> Iterator[Observation]:
     notes, precision = case.notes("int8_hint"), precision_fact(case.build)
     narrow = any("Int8" in layer_types(layer) for layer in case.engine)
     left = [layer for layer in case.engine if layer.type not in COMPUTES_NOTHING and layer_types(layer) == {FULL}]
+    if narrow and not left:
+        return  # nothing computes in FP32 alone that FP16 would make faster
     steps = (Step("Allow FP16 too", trtexec(case, "--fp16")),)
     silent = precision is None or strongly_typed(case.build) or allows(case.build, "FP16", "BF16")
     if precision is None or silent or not (narrow and left):

@@ -397,3 +397,13 @@ def test_a_profile_of_one_call_is_no_steady_state_and_a_layer_far_above_its_kind
 def test_the_rate_of_several_processes_is_told_for_each(read: Load) -> None:
     log = read("[TensorRT-LLM] [INFO] MPI size: 8, rank: 0\nToken Throughput (tokens/sec):  800.0\n")
     assert "8 processes share the model, mostly one a GPU: 100 tokens/s for each" in said(log)
+
+
+def test_a_loaded_engine_tells_what_was_in_use_before_and_a_kept_one_where_it_may_get_lost(read: Load) -> None:
+    loaded = SKIPPED.replace("--onnx=a.onnx", "--loadEngine=a.plan").replace(
+        "Engine built in 4.5 sec.", "[TRT] [MemUsageChange] Init CUDA: CPU +1, GPU +0, now: CPU 1, GPU 2652 (MiB)"
+    )
+    assert "memory: 2,652 MiB were in use at the start" in said(read(loaded))
+    kept = SKIPPED.replace("--skipInference", "--skipInference --saveEngine=/tmp/a.plan")
+    assert "a folder that a restart empties" in said_further(kept, read)
+    assert "a restart empties" not in said_further(kept.replace("=/tmp", "=/mnt"), read)

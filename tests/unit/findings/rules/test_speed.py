@@ -225,3 +225,8 @@ def test_what_a_quantised_engine_leaves_in_fp32_is_counted_without_trtexecs_hint
         """
     found = of_code(report_on(marked(text).text, tmp_path), "TF245")
     assert [finding.layers for finding in found] == [("d",)] * expected
+    hint = (
+        "i FP32 and INT8 precisions have been specified - more performance might be enabled by additionally specifying"
+    )
+    hinted = f"{text.replace('Float', 'Int8')}{hint} --fp16 or --best\n"
+    assert not of_code(report_on(marked(hinted).text, tmp_path), "TF245")
