@@ -127,6 +127,7 @@ _OF_INFERENCE = {"gpu_compute_ms", "latency_ms", "throughput_qps"}
 _NOT_TIMED = re.compile(r"(?i:load|buil[dt]|export|calib|pars)")
 """What tells the time of a step before the inferences."""
 _GPU = re.compile(r"(?i:nvidia|geforce|rtx|tesla|quadro|orin|xavier|jetson|thor)")
+_LIMIT = re.compile(r"latency \(ns\) ([0-9]+)")
 _COMPARISON = re.compile(r"(\w+)(>=|<)(?:([0-9.]+)\*)?(\w[\w.]*)")
 
 
@@ -196,6 +197,7 @@ def _of_run(build: Build, run: Run | None) -> Values:
         "one_runner": run.program is Program.POLYGRAPHY and len(runners) == 1 and not run.comparisons,
         "nothing": ended and bool(build.command) and not build.results and not run.comparisons,
         "file": run.engine_file,
+        "limit": max((int(each[1]) / 1e6 for text, _ in run.facts if (each := _LIMIT.search(text))), default=0.0),
         "first_calls": any(each.name.startswith("time of one first call") for each in stated),
         "uses": run.uses_tensorrt and not run.only_reads,
         "imported": errors and PhaseName.IMPORT in phases and not any(map(_IMPORTER.search, errors)),
@@ -214,7 +216,7 @@ _IDLE = 93
 def _of_times(build: Build) -> Values:
     """Return the times of a run and of its layers, in ms."""
     means = {name: mean_of(build.result(key)) or 0.0 for name, key in _KEYS.items()}
-    timed, ledger = build.result("gpu_compute_ms"), ledger_of(build)
+    timed, whole, ledger = build.result("gpu_compute_ms"), build.result("latency_ms"), ledger_of(build)
     profiled = ledger.total_ms if ledger.time_is is TimeSource.MEASURED else None
     shares = [(unit.share or 0.0, unit.name) for unit in ledger.slowest] if not ledger.unknown_layers else []
     top, name = max(shares, default=(0.0, ""))
@@ -229,6 +231,8 @@ def _of_times(build: Build) -> Values:
         "short": timed.figures.get("median") if timed is not None else profiled,
         "busy": busy,
         "gaps": 0 < busy < _IDLE,
+        "p99": whole.figures.get("p99", 0.0) if whole is not None else 0.0,
+        "p999": whole.figures.get("p99.9", 0.0) if whole is not None else 0.0,
         "queries": build.number("queries"),
         "warmed": build.number("warmup_queries") or 0.0,
         "shares": len(shares),

@@ -23,6 +23,7 @@ PROGRAMS = [*rows("programs", "trtforensics.parsers.builds")]
 """What shows each program: its loggers, kinds of line that only it prints, weak ones, and command lines."""
 _PROMPTS = ("prompt", "typed_other", "cell")
 _FENCE = re.compile(r"\s*```(?P<code>python|py\b|c\+\+|cpp|diff|json|ya?ml|cmake|xml)?")
+_SET_UP = re.compile(r"\.py:[0-9]+ [A-Z]+\] (?:Running|Detected|Generated) ")
 _NEAR_END = 3
 """Lines from the end of a block in which it may say how it ended."""
 _VERSION = "TensorRT version"
@@ -67,6 +68,7 @@ class RunEdges:
         begins = self._begins(builds)
         starts = sorted({*builds, *begins})
         moved = {begin: self._typed_before(begin, starts) for begin in begins}
+        moved |= {begin: self._set_up_before(begin) for begin in begins if moved[begin] == begin}
         starts = sorted({moved.get(start, start) for start in starts})
         self.begins = sorted(set(moved.values()))
         scripts = self._log.lines("own_options")[:1]
@@ -230,6 +232,17 @@ class RunEdges:
         known = program_of(command) is not None and _agree(command, self._printed_from(begin))
         known = known or line in self._cells
         return line if known and not self.own_lines(line + 1, begin - 1) else begin
+
+    def _set_up_before(self, begin: int) -> int:
+        """Return the first line behind the verdict before in which a harness says what it is going to run."""
+        results = sorted([*self._verdicts, *self._log.lines("own_result")])
+        since = results[place - 1] if (place := bisect_left(results, begin)) else begin
+        return min(next(iter(self._harness[bisect_right(self._harness, since) :]), begin), begin)
+
+    @cached_property
+    def _harness(self) -> list[int]:
+        """The lines in which a harness says what it is going to run."""
+        return [line for line, text in self._log.each("untyped", "text") if _SET_UP.search(text)]
 
     def _printed_from(self, line: int) -> str:
         """Return the command that the first banner from a line on prints."""

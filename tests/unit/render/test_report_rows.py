@@ -193,6 +193,16 @@ def test_what_was_left_out_of_a_run_is_said_with_what_gives_it(read: Load) -> No
     assert "nothing was timed" not in said(read(TIMED.format("a", 2)))
 
 
+def test_a_latency_far_below_its_limit_and_rare_stalls_are_told(read: Load) -> None:
+    text = (
+        "&&&& RUNNING Default_Harness # ./harness_default\nMLPerf Results Summary\nScenario : Server\n"
+        "Result is : VALID\n99.00 percentile latency (ns) : 3000000\n99.90 percentile latency (ns) : 90000000\n"
+        "target_qps : 10\ntarget_latency (ns): 15000000\n"
+    )
+    assert "p99 of 3 ms is far below the limit of 15 ms: a higher target_qps is possible" in said(read(text))
+    assert "one call of a thousand takes 90 ms or more" in said(read(text))
+
+
 def test_what_the_options_and_the_number_of_calls_make_of_the_figures_is_said(read: Load) -> None:
     traced = "[I] Warmup completed 0 queries over 0 ms\n[11/21/2026-10:05:01] [I] Timing trace has 20 queries over 1 s"
     log = read(TIMED.format("a", 2).replace("--int8", "--int8 --warmUp=0").replace("[I] GPU", f"{traced}\n[I] GPU"))

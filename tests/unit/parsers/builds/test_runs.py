@@ -444,6 +444,12 @@ def test_mlperfs_percentiles_are_results(load: Load, verdict: str, ending: Endin
     assert run.outcome.ending is ending
 
 
+def test_what_a_harness_says_before_its_banner_is_of_the_run_that_follows(load: Load) -> None:
+    said = "[2025-01-01 10:00:00,000 main.py:249 INFO] Running harness for net\n"
+    log = load(said + MLPERF.format("VALID") + said + "batch : 1\n" + MLPERF.format("VALID"))
+    assert [run.first_line for run in log.runs] == [1, 10]
+
+
 def test_only_trtexecs_banner_makes_a_build_trtexecs(load: Load) -> None:
     log = load("\n".join([MLPERF.format("VALID"), banner("RUNNING"), banner("PASSED")]))
     assert [build.tool.value for build in log.builds] == ["unknown", "trtexec"]
