@@ -172,7 +172,7 @@ def element_types() -> tuple[ImportedType, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Remedy(Period):
-    """What to do with a node of an operator; ``when`` is a word of the refusal, empty for any."""
+    """What to do with a node of an operator; ``when`` is a pattern of what it mends, the narrowest first."""
 
     operator: str
     when: str
@@ -195,14 +195,18 @@ def remedies() -> tuple[Remedy, ...]:
 def remedy_of(operator: str, refusal: str, version: Sequence[int] | None) -> str:
     """Return what to do with a node of an operator that a release refuses in these words; empty where nothing is known.
 
-    What mends a shape mends no type.
+    A refusal that gives no reason may have any.
     """
-    text, of_types = refusal.lower(), _TYPES.search(refusal)
-    fitting = [row for row in remedies() if row.operator == operator and row.when.lower() in text]
-    fitting = [row for row in fitting if not version or row.holds(version)]
-    fitting = [row for row in fitting if row.when or not of_types or _TYPES.search(row.remedy)]
-    return next((row.words_for(version) for row in sorted(fitting, key=lambda row: not row.when)), "")
+    text = _NODE.sub("", refusal)
+    of_it = [row for row in remedies() if row.operator == operator and (not version or row.holds(version))]
+    fitting = [row for row in of_it if row.when and re.search(f"(?i:{row.when})", text)]
+    return next((row.words_for(version) for row in (*fitting, *(of_it[-1:] if _BARE.search(text) else ()))), "")
 
 
-_TYPES = re.compile(r"\b(?:data)?types?\b|\bU?INT\d*\b|\bBOOL\b|\bFLOAT|[Ff][Pp](?:16|32)|\b[Cc]ast|floating")
-"""Words of element types."""
+_NODE = re.compile(r"^\w+ at (?:node )?\S+: ")
+"""The operator and node that a refusal names first."""
+_BARE = re.compile(
+    r"\bno .* was made$|^The (?:parser|importer)\b"
+    r"|(?i:\b(?:failed|unable|could not)[: ]+to )(?:add|creat|regist|\w*squeez|transpos|flatten|broadcast|reshap)"
+)
+"""A refusal that gives no reason."""

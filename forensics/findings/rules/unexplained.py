@@ -60,7 +60,7 @@ _PARTS = ("ModelImporter.cpp", "In node ", "std::exception", "Unknown exception"
 _WORDED = (*CLASSES, "internal_check", "call_refused", "cuda_code", "library_call")
 """Causes that rules report where no other rule knows the line (TF911 to TF940, TF615, TF616, TF622, TF624)."""
 
-_BARE = {"failed_word", "failed_part", "program_error"}
+_BARE = {"program_error"}
 """Those of them that only say that something failed."""
 
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?\]\}")

@@ -208,7 +208,14 @@ def test_a_remedy_is_of_the_operator_the_refusal_and_the_release(
         ("MatMul", "INT32 inputs are not supported", (10, 0)),
         ("ArgMin", "invalid type of INT32", (8, 6)),
         ("Einsum", "odd", (10, 12)),
+        ("Resize", "Resize at node 7: a check fails: input Rank must be more than 0", (8, 0)),
+        ("Slice", "Slice at /slice: No duplicated axes are allowed.", (10, 0)),
     ],
 )
 def test_where_nothing_mends_it_nothing_is_said(operator: str, refusal: str, version: tuple[int, ...]) -> None:
     assert remedy_of(operator, refusal, version) == ""
+
+
+def test_a_refusal_without_a_reason_may_have_any_remedy_of_its_release() -> None:
+    assert "outermost" not in (said := remedy_of("Resize", "no layer was made", (8, 0)))
+    assert "coordinate" in said

@@ -401,7 +401,7 @@ EXCERPTS = {
     "TF934": ("E The tool was opened twice", "E The tool was opened"),
     "TF935": ("E The plugin Warp gave status 3", "E The thing Warp gave status 3"),
     "TF936": ("E Warping is unsupported here", "E Warping is fine here"),
-    "TF937": ("E Unknown colour: mauve", "E Mauve colour"),
+    "TF937": ("E Colour mauve was not found", "E Mauve colour"),
     "TF938": ("E Mauve and green do not match", "E Mauve and green"),
     "TF939": ("E [TRT] 3: Validation failed: isMauve(mGreen)", "E [TRT] 3: Validation: isMauve(mGreen)"),
     "TF940": ("E It could not be done", "E It is done"),

@@ -107,9 +107,19 @@ ABOUT = {
         "input and bias must have same type or quantized input must have a bias of FP32",
         "linear warp_3 has bias of type INT4, Expect Optional[Tensor]",
         "[8] Assertion failed: scales_weights.type == ::ONNX_NAMESPACE::TensorProto::FLOAT",
+        "Unsupported constant tensor element type 37",
+        "scale tensor must be FP16.",
     ),
-    "refused_axis": ("The range of axis must be in [-r, r-1], where r is the rank of the warp",),
-    "needs_constant": ("[8] Assertion failed: axes.valuesKnown()",),
+    "refused_axis": (
+        "The range of axis must be in [-r, r-1], where r is the rank of the warp",
+        "batch_axis and time_axis cannot be the same",
+        "/warp: concat axis must be less than number of dimensions",
+    ),
+    "needs_constant": (
+        "[8] Assertion failed: axes.valuesKnown()",
+        "'axis' value must be a build time constant but is warped",
+        "Cannot convert a Tensor to a vector!",
+    ),
     "wrong_count": (
         "[8] Assertion failed: starts.size() == axes.size()",
         "Expects two input tensors for opset >= 10: X and K",
@@ -119,6 +129,8 @@ ABOUT = {
         "[8] Assertion failed: bias_weights.shape == weights_shape",
         "[8] Assertion failed: dims.d[axis] % noutput == 0",
         "[8] Assertion failed: dilations.d[nbSpatialDims - i] == 1",
+        "/warp: the spatial dimension of the output cannot be negative (build-time output dimension of axis 2)",
+        "The given block size does not divide the input extent in axis 2",
     ),
     "missing_part": (
         "[8] Assertion failed: tensors.count(output.name())",
@@ -126,10 +138,26 @@ ABOUT = {
         "3: Validation failed: inputTypes != nullptr",
         "RuntimeError: pad received an input that is not part of the TensorRT region!",
         "RuntimeError: Quantized warp received an input that is not part of the TensorRT region!",
+        "[8] Assertion failed: fields != nullptr",
+        "[8] Assertion failed: inputs",
+        "[8] Assertion failed: mScales && mScales->mPtr",
+        "Some input shapes were not specified.",
     ),
-    "wrong_order": ("[8] Assertion failed: !tensors->count(input.name())",),
-    "broken_bound": ("[8] Assertion failed: steps[i] != 0", "3: Validation failed: postNmsTopN"),
-    "refused_load": ("3: Validation failed: d == a + length",),
+    "wrong_order": (
+        "[8] Assertion failed: !tensors->count(input.name())",
+        "Cannot create an execution context while the warp is unloaded.",
+        "[8] Assertion failed: libNamespace == nullptr",
+        "Parse was called with a non-empty warp",
+    ),
+    "broken_bound": (
+        "[8] Assertion failed: steps[i] != 0",
+        "3: Validation failed: postNmsTopN",
+    ),
+    "refused_load": (
+        "3: Validation failed: d == a + length",
+        "The warp's engine header does not conform to the expected format",
+        "[8] Assertion failed: a == d + serialSize",
+    ),
     "refit_refused_word": ("warp could not refit deserialized weight-stripped engine",),
     "failed_part": ("Failed to create warp. Check the logs for more details or run with --verbose.",),
     "bad_option": ("Unknown hardwareLevel: warp. Valid options: none, ampere+.",),
@@ -137,13 +165,36 @@ ABOUT = {
         "Warp is only supported on x86-64 Linux architecture",
         "RuntimeError: the warp layer doesn't support dim=None right now",
         "a warp call is not supported for ir=fx",
+        "GroupWarp with head_sink is not yet supported (of the plugin's slots)",
     ),
     "refused_dla": ("Try to use DLA core 0, but platform doesn't have any DLA core",),
     "refused_value": (
         "Invalid GPU ID for the CUDA device provided",
         "3: Validation failed: invalid S during runtime plugin creation",
+        "Unknown warpMode: mauve",
     ),
     "unmet_check": ("[8] Assertion failed: transposeWeights(weights, perm, &new_weights)",),
+    "refused_rank": (
+        "The score_threshold tensor must be 0D",
+        "The first input must have 4 dimensions",
+    ),
+    "dynamic_shape": ("[8] Assertion failed: in[0].desc.dims.d[j] != -1",),
+    "differing_parts": (
+        "The aux streams must not be the default cuda warp.",
+        "Warp weights and entries size mismatch of weight entries",
+        "convolution requires packed NHWC/KRSC tensors",
+    ),
+    "failed_cuda": (
+        "Unable to get current device",
+        "unable to set device for warp: gone",
+    ),
+    "clashing_options": (
+        "full_compilation is enabled however the list of ops is not empty",
+        "attn_mask must be None when is_causal=True",
+    ),
+    "unfit_profile": ("warp is missing values for shape input tensor",),
+    "unusable_file": ("Relative paths to parent (../) are not allowed in ONNX external weights!",),
+    "failed_word": ("Unexpected error while extracting wheel: gone",),
 }
 """By class: sentences that hold a word of another class, or a condition of one."""
 
