@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import MEBIBYTE, listed
+from trtforensics.console.counting import MEBIBYTE, counted, listed
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import ComparedOutput, Ending, Run, RunResult
 from trtforensics.render.documents import Forms, JsonObject, document_of
@@ -98,7 +98,11 @@ def _worst(outputs: Sequence[ComparedOutput]) -> Iterator[str]:
     if relative is not None and relative.max_rel is not None:
         part, most = _part_of_range(relative), (relative.max_abs or 0.0) / relative.max_rel
         near = f", at a value of at most {most:.3g}" if part is not None and relative.max_rel > _FAR * part else ""
-        yield f"largest relative error {relative.max_rel:.3g} of {relative.name}{near}"
+        endless = sum(bool(each.max_abs) and each.max_rel is None for each in outputs)
+        rest = (
+            f"; of {counted(endless, 'output')} it is infinite, as where a value is 0, or not shown" if endless else ""
+        )
+        yield f"largest relative error {relative.max_rel:.3g} of {relative.name}{near}{rest}"
     for name, kind in (("NaN", "nan"), ("Inf", "inf")):
         holding = [each.name for each in outputs if getattr(each, kind)]
         if holding:

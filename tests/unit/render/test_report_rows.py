@@ -417,3 +417,11 @@ def test_a_loaded_engine_tells_what_was_in_use_before_and_a_kept_one_where_it_ma
     kept = SKIPPED.replace("--skipInference", "--skipInference --saveEngine=/tmp/a.plan")
     assert "a folder that a restart empties" in said_further(kept, read)
     assert "a restart empties" not in said_further(kept.replace("=/tmp", "=/mnt"), read)
+
+
+def test_relative_errors_that_are_infinite_are_not_passed_over(read: Load) -> None:
+    other = COMPARED.replace("'a'", "'b'").replace(": a", ": b").replace("max=3 at", "max=inf at")
+    lines = other.splitlines(keepends=True)[2:-1]
+    both = "".join([*COMPARED.splitlines(keepends=True)[:-1], *lines, COMPARED.splitlines()[-1]])
+    assert "of 1 output it is infinite, as where a value is 0, or not shown" in said(read(both))
+    assert "infinite" not in said(read(COMPARED))
