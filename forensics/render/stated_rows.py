@@ -165,14 +165,8 @@ def _is_time(name: StatedName) -> bool:
 def _first(results: Sequence[RunResult], groups: Sequence[_Group]) -> list[_Group]:
     measured = any(result.key in _MEASURED for result in results)
     ranks = [[] if measured else [group for group in groups if group[0] == rank] for rank in range(_OTHER)]
-    best = [(max(of_rank, key=itemgetter(1)), of_rank) for of_rank in ranks if of_rank]
-    first = [group for one, all_ in best for group in all_ if _bare(group) == _bare(one)][:_ROWS]
+    first = [max(of_rank, key=itemgetter(1)) for of_rank in ranks if of_rank][:_ROWS]
     return [group for group in first if group[0] < _OTHER - 1] or first
-
-
-def _bare(group: _Group) -> str:
-    """Return what a figure is called below any heading."""
-    return _DIGITS.sub("", group[2]).rpartition(": ")[2]
 
 
 def _groups(results: Sequence[RunResult]) -> list[_Group]:

@@ -98,7 +98,7 @@ _SIZE = re.compile(_WORDS["size"])
 """A number of a run that is a title: a batch, a length, a level."""
 _SIZES = re.compile(rf"(?:{_SIZE.pattern}[ _]*)+[=:-]* *[0-9]+\b")
 _SIDES = re.compile(rf"{_WORDS['side']}|{_SIZES.pattern}")
-_LABEL = re.compile(r"(?=.*[A-Za-z])\S.{0,59}")
+_LABEL = re.compile(r"(?!\W*[0-9.]+ ?(?:[nuµm]?s|%|x)?\W*$)(?=.*[A-Za-z])\S.{0,59}")
 _UNIT_AT_END = re.compile(r"(?:_(ms|us|fps|s|mb|pct))?$")
 _UNIT_OF_NAME = re.compile(rf"{_UNIT_OF_COLUMN.pattern}\s*[:=]\s*$")
 
@@ -182,13 +182,13 @@ def _by_side(found: list[_Stated]) -> list[_Stated]:
         for line, value, name in found
     ]
     sided = [[each[0].strip(_EDGES) for each in _SIDES.finditer(name.name)] for *_, name in found]
-    names = [" ".join(_SIDES.sub(" ", name.name).split()).strip(_EDGES) for *_, name in found]
+    names = [re.sub(r"[\s_]*\x00[\s_]*", " ", _SIDES.sub("\0", name.name)).strip(_EDGES) for *_, name in found]
     sides: dict[tuple[str, str], set[str]] = {}
     for (*_, name), side, rest in zip(found, sided, names, strict=True):
         sides.setdefault((rest, name.unit), set()).add(" ".join(side))
     return [
         (line, value, _below(StatedName(rest, name.row, name.unit, name.group), " ".join(side)))
-        if side and _MEASURES.search(rest) and len(sides[rest, name.unit]) > 1
+        if side and _MEASURES.search(rest) and len(sides[rest, name.unit]) > 1 and not _SIGNED.search(name.name)
         else (line, value, name)
         for (line, value, name), side, rest in zip(found, sided, names, strict=True)
     ]

@@ -53,6 +53,7 @@ SAID = {
         "rate in img/s: net | batch=1 200, net | batch=8 500 (up to 2.5 times apart)",
         "time in ms: net | batch=1 5, net | batch=8 16 (up to 3.2 times apart)",
     ],
+    "trt_fp16_map50=0.5\ntrt_int8_map50=0.25": ["trt map50: fp16 0.5, int8 0.25"],
     "FP32: 10 ms\nINT8: 3 ms/image": ["time in ms: FP32 10, INT8 3 (up to 3.3 times apart)"],
     "{'model': 'a', 'fps': 30.5}\n{'model': 'b', 'fps': 90.5}": ["fps: a 30.5, b 90.5"],
     "encoder: 10 ms\ndecoder: 40 ms\ntotal: 50 ms": [
