@@ -98,9 +98,7 @@ def text_for_loaded(text: str, *, runs: bool = False) -> str:
     """Return advice that says so where it concerns the engine's build; not where its command ``runs`` the engine."""
     text = _AGAIN.sub(lambda match: "Run again" if match[0][0] == "B" else "run again", text)
     concerned = _OF_BUILDS.search(text) or not flags_of("build").isdisjoint(_FLAG.findall(text))
-    if runs or not concerned or "is built" in text:
-        return text
-    return behind(_WHEN, text)
+    return text if runs or not concerned or "is built" in text else behind(_WHEN, text)
 
 
 def _own(code: str, origins: Collection[str]) -> Sequence[str]:

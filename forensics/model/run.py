@@ -138,7 +138,7 @@ class StepExit:
 
 
 _SHELL = 128
-_READERS = ("inspect", "surgeon", "check", "data", "template", "plugin")
+_READERS = ("inspect", "debug", "surgeon", "check", "data", "template", "plugin")
 _LAST_SIGNAL = 64
 
 
@@ -247,5 +247,5 @@ class Run:
 
     @property
     def only_reads(self) -> bool:
-        """Whether it is a tool of Polygraphy that builds no engine and runs none."""
+        """Whether it is a tool of Polygraphy of which no engine comes: its subject is a model or a file."""
         return self.program is Program.POLYGRAPHY and self.subcommand.startswith(_READERS)

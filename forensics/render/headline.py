@@ -191,9 +191,7 @@ def _latency_ms(builds: Sequence[Build]) -> float | None:
 
 def _program(run: Run, builds: Sequence[Build]) -> str:
     name = f"{_NAMES.get(run.program, '')} {run.subcommand or run.version or ''}".strip()
-    if not run.uses_tensorrt:
-        return f"{name or 'a program'} without TensorRT"
-    return _with_version(name, builds)
+    return f"{name or 'a program'} without TensorRT" if not run.uses_tensorrt else _with_version(name, builds)
 
 
 def _with_version(name: str, builds: Sequence[Build]) -> str:
@@ -281,8 +279,7 @@ def _compared(run: Run) -> Iterator[str]:
     if failed:
         verb = ("differ" if two else "fail") + ("s" if single else "")
         what = f"the output {verb}:" if single else f"{len(failed)} of {len(outputs)} outputs {verb}, first"
-        worst = furthest(failed) or failed[0]
-        yield f"{what} {shortened(failed[0].name, _NAME)}{_error(worst, failed[0])}"
+        yield f"{what} {shortened(failed[0].name, _NAME)}{_error(furthest(failed) or failed[0], failed[0])}"
     elif outputs and all(output.passed for output in outputs):
         verb = ("agree" + "s" * single) if two else "is valid" if single else "are valid"
         largest = furthest(outputs) if two else None

@@ -133,9 +133,9 @@ class RunEvidence:
 
     def outcome(self) -> RunOutcome:
         """Return how the run ended."""
-        verdict = self._around() or self._verdict() or self._comparison() or self._own_result()
+        verdict = self._around() or self._verdict() or self._comparison() or self._own_result() or self._listed()
         ended = verdict or self._process() or self._exit() or self._goal_after_error()
-        ended = ended or self._fatal_error() or self._listed() or self._own_end()
+        ended = ended or self._fatal_error() or self._own_end()
         ended = ended or self._serving() or self._last_words() or self._reached() or self._cells() or self._last_phase()
         span = None if ended.line is None else self._spans.of(ended.line)
         return RunOutcome(
@@ -377,8 +377,7 @@ class RunEvidence:
 
     def _said_after(self, line: int) -> int:
         """Count the lines behind a line that are not blank."""
-        blank = sum(number > line for number in self._view.lines("blank"))
-        return self._view.last_line - line - blank
+        return self._view.last_line - line - sum(number > line for number in self._view.lines("blank"))
 
     def _own_after(self, line: int) -> int:
         """Count the lines behind a line that TensorRT, or a program that drives it, wrote."""

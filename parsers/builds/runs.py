@@ -80,7 +80,8 @@ def runs(
 def _program(view: LinesView, log: Log, own: int) -> tuple[Program, int | None]:
     for line, name in view.each("banner", "program"):
         if name is not None:
-            return _of_banner(name), line
+            harness = Program.MLPERF if "HARNESS" in name.upper() else Program.CPP
+            return (Program.TRTEXEC if "trtexec" in name else harness), line
     loggers = list(_loggers(view, log, own))
     hosts = [(program, view.lines(*kinds)) for program, kinds in _MARKS if program is Program.TRITON]
     guest = {_OF_DIALECT.get(name) for _, name in loggers} <= {None, Program.TORCH_TENSORRT, Program.ONNXRUNTIME}
@@ -99,12 +100,6 @@ def _program(view: LinesView, log: Log, own: int) -> tuple[Program, int | None]:
         *((Program.CPP, [line]) for line, name in loggers if name == "dated_tags"),
     ]
     return next(((program, lines[0]) for program, lines in candidates if lines), (Program.UNKNOWN, None))
-
-
-def _of_banner(name: str) -> Program:
-    if "trtexec" in name:
-        return Program.TRTEXEC
-    return Program.MLPERF if "HARNESS" in name.upper() else Program.CPP
 
 
 def _loggers(view: LinesView, log: Log, own: int) -> Iterator[tuple[int, str]]:

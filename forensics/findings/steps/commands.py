@@ -116,9 +116,7 @@ def trtexec(case: Case, *flags: str, without: Iterable[str] = ()) -> str:
     same = sorted([*kept, *flags]) == sorted(options(case))
     engine = _engine_to_load(case, {*map(_name, flags)} | {*without} & {*given_flags(case)})
     kept = _loading(engine, kept) if engine else kept
-    if same or not all(_has_effect(case, flag, kept) for flag in flags):
-        return ""
-    return _typed(case, kept, flags)
+    return "" if same or not all(_has_effect(case, flag, kept) for flag in flags) else _typed(case, kept, flags)
 
 
 def _engine_to_load(case: Case, changed: Iterable[str]) -> str:

@@ -648,6 +648,10 @@ STATED = {
         ["[I] Original Model:", "[I] Saving ONNX model to: b.onnx", "Traceback (most recent call last):", "OSError: x"],
         "FAILED (line 4) · Python · model b",
     ),
+    "a reduction": (
+        ["[I] Reducing model outputs", "[I] Finished 1 iteration(s) | Passed: 0/1 | Pass Rate: 0.0%"],
+        "SEARCH ENDED (line 2) · Polygraphy debug reduce without TensorRT",
+    ),
     "a model that was cast": (
         ["[I] Converting float tensors to float16", "[I] Saving ONNX model to: b.onnx"],
         "MODEL WRITTEN (line 2) · Polygraphy convert without TensorRT",
