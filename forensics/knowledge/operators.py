@@ -200,7 +200,8 @@ def remedy_of(operator: str, refusal: str, version: Sequence[int] | None) -> str
     text = _NODE.sub("", refusal)
     of_it = [row for row in remedies() if row.operator == operator and (not version or row.holds(version))]
     fitting = [row for row in of_it if row.when and re.search(f"(?i:{row.when})", text)]
-    return next((row.words_for(version) for row in (*fitting, *(of_it[-1:] if _BARE.search(text) else ()))), "")
+    fitting = fitting or (of_it[-1:] if _BARE.search(text) else [])
+    return next((row.words_for(version) for row in reversed(fitting) if row.when == fitting[0].when), "")
 
 
 _NODE = re.compile(r"^\w+ at (?:node )?\S+: ")

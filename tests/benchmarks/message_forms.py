@@ -334,6 +334,8 @@ _OF_NETWORKS = re.compile(
     r"|axis|axes"
 )
 """What a library's own messages are about; its compiler's are not."""
+_CODE = re.compile(r"//|\\brief|static_assert|__\w+__\b|^\s*(?:#|extern |static )")
+"""Source text that a library compiles, which is no message."""
 _MYELIN = "MyelinCheckException: a.cpp:7: "
 _ASSERTED = re.compile(r"(?:Assertion (.+) failed\. ?|(CHECK(?:_\w+)?\(.+\)) failed\. ?)$")
 
@@ -351,7 +353,12 @@ def _library(text: str, release: str) -> Iterator[Form]:
             if match.group(2):
                 said = said.replace("Error Code 2: Internal Error (", f"Error Code 9: Internal Error ({_MYELIN}")
             yield Form(f"{release} assertions", release, f"[E] Error[2]: {said}", ())
-        elif _OF_NETWORKS.search(line) and _FAILS.search(line) and re.search(r"[a-z]{3,} [a-z]{2,}", line):
+        elif (
+            _OF_NETWORKS.search(line)
+            and _FAILS.search(line)
+            and re.search(r"[a-z]{3,} [a-z]{2,}", line)
+            and not _CODE.search(line)
+        ):
             values = ["encoder.proj_7"] * (line[0] in ": ") + ["37"] * (line[-1] in " (=")
             said = ("encoder.proj_7" if line[0] in ": " else "") + line + ("37" if line[-1] in " (=" else "")
             coded = f"IBuilder::buildSerializedNetwork: Error Code 4: API Usage Error ({said})"

@@ -102,6 +102,8 @@ SAID = {
 
 
 ABOUT = {
+    "refused_attribute": ("The precision tool cannot work so. Please provide a different format.",),
+    "unclear_scale": ("warp due to missing int8 scales for tensor 37",),
     "refused_type": (
         "the warp's shape tensors must have type INT32 or INT64",
         "input and bias must have same type or quantized input must have a bias of FP32",
@@ -126,6 +128,7 @@ ABOUT = {
         "Warp requires exactly 2 inputs. Current input size = 3",
     ),
     "refused_shape": (
+        "Query, Key, Value tensors must have the same warp dimension",
         "[8] Assertion failed: bias_weights.shape == weights_shape",
         "[8] Assertion failed: dims.d[axis] % noutput == 0",
         "[8] Assertion failed: dilations.d[nbSpatialDims - i] == 1",
@@ -144,6 +147,7 @@ ABOUT = {
         "Some input shapes were not specified.",
     ),
     "wrong_order": (
+        "[8] Assertion failed: !initializer_map.count(initializer.name())",
         "[8] Assertion failed: !tensors->count(input.name())",
         "Cannot create an execution context while the warp is unloaded.",
         "[8] Assertion failed: libNamespace == nullptr",
@@ -178,7 +182,10 @@ ABOUT = {
         "The score_threshold tensor must be 0D",
         "The first input must have 4 dimensions",
     ),
-    "dynamic_shape": ("[8] Assertion failed: in[0].desc.dims.d[j] != -1",),
+    "dynamic_shape": (
+        "TensorRT cannot infer the shape of warp",
+        "[8] Assertion failed: in[0].desc.dims.d[j] != -1",
+    ),
     "differing_parts": (
         "The aux streams must not be the default cuda warp.",
         "Warp weights and entries size mismatch of weight entries",
@@ -189,10 +196,15 @@ ABOUT = {
         "unable to set device for warp: gone",
     ),
     "clashing_options": (
+        "Attempted to warp without providing scales",
+        "The warp and the weft cannot both be set",
         "full_compilation is enabled however the list of ops is not empty",
         "attn_mask must be None when is_causal=True",
     ),
-    "unfit_profile": ("warp is missing values for shape input tensor",),
+    "unfit_profile": (
+        "Expect non dynamic dim 1 to be the same in shape_range",
+        "warp is missing values for shape input tensor",
+    ),
     "unusable_file": ("Relative paths to parent (../) are not allowed in ONNX external weights!",),
     "failed_word": ("Unexpected error while extracting wheel: gone",),
 }
