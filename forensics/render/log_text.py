@@ -226,8 +226,7 @@ def _results(build: Build) -> Iterator[Row]:
 
 
 def _list(label: str, entries: Iterable[str]) -> Iterator[Row]:
-    for index, entry in enumerate(entries):
-        yield label if index == 0 else "", entry
+    yield from ((label if index == 0 else "", entry) for index, entry in enumerate(entries))
 
 
 def _short(text: str, width: int = _NAME_WIDTH) -> str:

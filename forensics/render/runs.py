@@ -48,8 +48,7 @@ def run_rows(run: Run) -> Iterator[tuple[str, str]]:
     if outcome.survived is not None:
         failed = f": {outcome.reached}, {outcome.survived.spoils}" if outcome.survived.spoils else ""
         yield "", f"its last error is in line {outcome.survived.span.line}{failed}"
-    for text, _ in compared(run):
-        yield "compared", text
+    yield from (("compared", text) for text, _ in compared(run))
 
 
 def compared(run: Run) -> Iterator[tuple[str, SourceSpan]]:

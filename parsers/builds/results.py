@@ -193,8 +193,7 @@ def _old_summary(view: LinesView) -> Iterator[_Found]:
             groups.setdefault((since, key), {})[statistic] = number
         if key and end_to_end:
             groups.setdefault((since, "end_to_end_ms"), {})[statistic] = _number(end_to_end[1])
-    for (line, result), values in groups.items():
-        yield line, result, _stated(values)
+    yield from ((line, result, _stated(values)) for (line, result), values in groups.items())
 
 
 def _number(text: str) -> float | None:
