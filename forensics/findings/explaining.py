@@ -10,6 +10,8 @@ from typing import NamedTuple
 from trtforensics.findings.registry import rules
 from trtforensics.findings.rule import Rule
 from trtforensics.findings.versions import flags, interface
+from trtforensics.knowledge.lifetimes import lifetimes
+from trtforensics.knowledge.periods import dotted
 from trtforensics.knowledge.terms import error_codes, terms_of
 from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.render.names import wrapped
@@ -17,6 +19,7 @@ from trtforensics.render.names import wrapped
 _WIDTH = 100
 _TITLE, _MESSAGE, _CAUSE, _FIX, _CONFIRM = 6.0, 5.0, 3.0, 2.0, 1.0
 """What a word counts, by where it stands."""
+_OF_LIBRARIES = {"cuda": "CUDA error", "cudnn": "cuDNN status", "cublas": "cuBLAS status"}
 _CODES = 5
 """Codes that are named behind the meaning of a name."""
 _OF_NAME = "its name, which NVIDIA does not document"
@@ -74,7 +77,7 @@ def meanings(name: str) -> list[Meaning]:
     known = [Meaning(name, term.kind, term.meaning, term.source) for term in terms_of(name)]
     for entry in error_codes():
         if name.casefold() in {str(entry.code), entry.name.casefold()}:
-            kind = "CUDA error" if entry.kind == "cuda" else f"error code of the {entry.kind}"
+            kind = _OF_LIBRARIES.get(entry.kind, f"error code of the {entry.kind}")
             known.append(Meaning(f"{entry.code} {entry.name}", kind, entry.meaning, entry.source))
     return list(_kernel(name)) or [*known, *_options(name)]
 
@@ -87,7 +90,13 @@ def _options(name: str) -> Iterator[Meaning]:
         phases = flag.when.replace("both", "build and run")
         text = f"{'takes a value' if flag.takes_value else 'a switch'}; for {phases}{since}{until}"
         yield Meaning(flag.name, "option of trtexec", text, "trtexec's option parser, 6.0 to 11.1")
-    if name in interface():
+    for row in lifetimes():
+        if name in {row.name, row.name.lstrip("-")}:
+            since = f"; deprecated from {dotted(row.deprecated)} on" if row.deprecated else ""
+            instead = f"; in its place: {row.instead}" if row.instead else ""
+            text = f"{row.of} has it {row.words or 'in all releases that are described'}{since}{instead}"
+            yield Meaning(row.name, "name with its releases", text, row.source)
+    if name in interface() and name.islower():
         first, last = interface()[name]
         text = f"the bindings have it from TensorRT {first or '8.0 or before'} to {last or 'the newest'}"
         yield Meaning(name, "name of the Python interface", text, "TensorRT's Python bindings, 8.0 to 11.1")

@@ -6,13 +6,15 @@ from typing import NamedTuple
 
 from trtforensics.findings.case import LoggedBuild
 from trtforensics.findings.versions import Version
+from trtforensics.knowledge.lifetimes import told_of
+from trtforensics.knowledge.periods import dotted
 from trtforensics.knowledge.platforms import stack_of
 
 _ABOVE, _BELOW = 150, 40
 """Lines around a finding's first line in which its circumstances stand."""
 _VALUE = re.compile(r"\{(\w+)\}")
 _OF_VERSIONS = ("since", "before")
-_OF_ARM = re.compile(r"jetson|jetpack|tegra|aarch64|orin\b|xavier", re.IGNORECASE)
+_OF_JETSON = re.compile(r"jetson|jetpack|tegra|orin\b|xavier", re.IGNORECASE)
 """Words of machines whose CUDA comes with the system."""
 
 
@@ -47,12 +49,16 @@ def special(cases: Sequence[SpecialCase], about: LoggedBuild, line: str, around:
         return None
     build = about.build
     version = Version.of(build)
+    release = None if version is None or version.rtx else version.numbers
     facts = {
+        **dict.fromkeys(("gone", "deprecated"), ""),
+        "package": told_of(around, None).get("package", ""),
+        **told_of(line, release),
         "line": line,
         "log": around,
         "command": build.command or "",
         "program": about.program,
-        "stack": "" if version is None or _OF_ARM.search(around) else _stack(version),
+        "stack": "" if release is None or _OF_JETSON.search(around) else _stack(release, around),
     }
     for case in cases:
         values: dict[str, str] = {}
@@ -74,10 +80,10 @@ def special(cases: Sequence[SpecialCase], about: LoggedBuild, line: str, around:
     return None
 
 
-def _stack(version: Version) -> str:
+def _stack(release: tuple[int, ...], around: str) -> str:
     """Return the CUDA, cuDNN and driver of a release in words; empty for a release that is not known."""
-    stacks = () if version.rtx else stack_of(version.numbers)
-    return f"{version} is made for {stacks[0].words}" if stacks else ""
+    stacks = stack_of(release, "SBSA" if "sbsa" in around or "aarch64" in around else "x86-64")
+    return f"TensorRT {dotted(release)} is made for {stacks[0].words}" if stacks else ""
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

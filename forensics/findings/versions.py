@@ -96,5 +96,6 @@ def has_flag(version: Version | None, option: str) -> bool:
 
 @cache
 def interface() -> Mapping[str, tuple[str, str]]:
-    """Return the first and the last release that has a name of the Python interface."""
-    return {row["name"]: (row["first"], row["last"]) for row in rows("interface")}
+    """Return the first and the last release that has a name of the Python interface, or the last of one of C++'s."""
+    gone = {row["name"]: ("", row["last"]) for row in rows("lifetimes") if row["of"] == "TensorRT"}
+    return gone | {row["name"]: (row["first"], row["last"]) for row in rows("interface")}

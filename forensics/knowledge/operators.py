@@ -8,7 +8,7 @@ from typing import Literal
 
 from trtforensics.knowledge.periods import Period, dotted
 from trtforensics.knowledge.platforms import stacks
-from trtforensics.knowledge.table import NEWEST, OLDEST, Release, known, minor, records, release, rows, words
+from trtforensics.knowledge.table import NEWEST, Release, known, minor, records, release, rows, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +93,10 @@ def shipped_plugins() -> Mapping[str, Plugin]:
     return {row.name: row for row in records("plugins", Plugin, first=release, last=known)}
 
 
-def first_release_of(operator: str) -> Release | None:
-    """Return the first release that imports an operator; None: none does, nothing is known, or it always was there."""
-    first = next((row.first for row in operators() if row.operator == operator and row.imported), OLDEST)
-    return first if first > OLDEST else None
+def import_of(operator: str) -> Period | None:
+    """Return the releases that import an operator, from the first to the last; None: none does, or nothing is known."""
+    found = [row for row in operators() if row.operator == operator and row.imported]
+    return Period(found[0].first, found[-1].last, found[0].source) if found else None
 
 
 @cache
@@ -117,23 +117,13 @@ def restrictions() -> tuple[Restriction, ...]:
     return records("restrictions", Restriction, first=release, last=known, names=words)
 
 
-@dataclass(frozen=True, slots=True)
-class DlaOperator:
-    """Whether Orin's DLA runs an operator through TensorRT, and since which release it does.
+@cache
+def dla_operators() -> Mapping[str, Mapping[str, str]]:
+    """Return all rows of ``dla.tsv`` by their operators: whether Orin's DLA runs it through TensorRT 8.5 and 8.6.
 
     ``rewritten``: once the model has other operators in its place. ``build-time``: where static shapes decide it.
     """
-
-    operator: str
-    runs: Literal["native", "rewritten", "build-time", "no"]
-    first: Release
-    source: str
-
-
-@cache
-def dla_operators() -> tuple[DlaOperator, ...]:
-    """Return all rows of ``dla.tsv``, which speaks of TensorRT 8.5 and 8.6."""
-    return records("dla", DlaOperator, first=release)
+    return {row["operator"]: row for row in rows("dla")}
 
 
 @cache

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from trtforensics.knowledge.periods import Period, dotted
-from trtforensics.knowledge.table import Release, known, minor, records, release, words
+from trtforensics.knowledge.periods import Period
+from trtforensics.knowledge.table import Release, known, minor, records, release, rows, words
 
 Platform = Literal["x86-64", "SBSA", "JetPack", "RTX"]
 """Linux and Windows on x86, servers with Arm, Jetson modules; RTX: TensorRT-RTX, whose releases count from 1.0."""
@@ -15,15 +15,11 @@ Platform = Literal["x86-64", "SBSA", "JetPack", "RTX"]
 
 @dataclass(frozen=True, slots=True)
 class Architecture(Period):
-    """A compute capability on a platform, and releases that are known to support or to refuse it.
-
-    ``gpus`` are names with the GiB of the largest variant that is known, an upper bound; they stand in one row.
-    """
+    """A compute capability on a platform, and releases that are known to support or to refuse it."""
 
     sm: Release
     name: str
     platform: Platform
-    gpus: Mapping[str, int]
     state: Literal["yes", "no"]
 
 
@@ -31,8 +27,9 @@ class Architecture(Period):
 class Stack:
     """The software around a release, as its documents name it; empty where they do not.
 
-    ``cudnn`` is one for all CUDA versions, or one for each in their order. ``driver`` is the least driver by CUDA
-    major. ``opset`` are the least and the greatest; the least is 0 where the documents name none.
+    ``python`` is the range that its README names. ``cudnn`` is one for all CUDA versions, or one for each in their
+    order. ``driver`` is the least driver by CUDA major. ``opset`` are the least and the greatest; the least is 0
+    where the documents name none.
     """
 
     release: Release
@@ -41,6 +38,7 @@ class Stack:
     cudnn: tuple[str, ...]
     driver: Mapping[str, str]
     jetpack: str
+    python: str
     opset: tuple[int, ...]
     source: str
 
@@ -65,28 +63,21 @@ def supported(entries: Sequence[Architecture], version: Sequence[int]) -> bool |
     return next((entry.state == "yes" for entry in entries if entry.holds(version)), None)
 
 
+def _named(gpu: str) -> Mapping[str, str]:
+    """Return the row of ``gpus.tsv`` whose name, the longest, a device's name holds as whole words; empty: none."""
+    fitting = [row for row in rows("gpus") if re.search(rf"(?<!\w){re.escape(row['gpu'])}(?!\w)", gpu, re.IGNORECASE)]
+    return max(fitting, key=lambda row: len(row["gpu"]), default={})
+
+
 def sm_of(gpu: str) -> Release | None:
-    """Return the compute capability of a device by its name (``NVIDIA GeForce RTX 3080 Ti``); None: unknown.
-
-    The longest name that the device's name holds as whole words decides.
-    """
-    return max(_named(gpu))[1] if _named(gpu) else None
-
-
-def _named(gpu: str) -> list[tuple[int, Release, int]]:
-    return [
-        (len(name), entry.sm, memory)
-        for entry in architectures()
-        for name, memory in entry.gpus.items()
-        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", gpu, re.IGNORECASE)
-    ]
+    """Return the compute capability of a device by its name (``NVIDIA GeForce RTX 3080 Ti``); None: unknown."""
+    return known(_named(gpu).get("sm", ""))
 
 
 def memory_of(gpu: str = "", sm: str = "") -> int:
-    """Return the MiB of a GPU by its name; of an unknown one the most of its compute capability, or of any."""
-    fitting = (entry.gpus.values() for entry in architectures() if sm in {"", dotted(entry.sm)})
-    most = max(memory for memories in fitting for memory in memories)
-    return 1024 * (max(_named(gpu))[2] if _named(gpu) else most)
+    """Return the MiB of a GPU's largest variant by its name; of an unknown one the most of its capability or of all."""
+    fitting = [row for row in rows("gpus") if sm in {"", row["sm"]}] or rows("gpus")
+    return 1024 * max(int(row["gib"]) for row in ([_named(gpu)] if _named(gpu) else fitting))
 
 
 def stack_of(version: Sequence[int], platform: Platform = "x86-64") -> tuple[Stack, ...]:
@@ -99,17 +90,13 @@ def stack_of(version: Sequence[int], platform: Platform = "x86-64") -> tuple[Sta
 @cache
 def architectures() -> tuple[Architecture, ...]:
     """Return all rows of ``architectures.tsv``."""
-    return records("architectures", Architecture, sm=release, gpus=_gpus, first=release, last=known)
+    return records("architectures", Architecture, sm=release, first=release, last=known)
 
 
 @cache
 def stacks() -> tuple[Stack, ...]:
     """Return all rows of ``stack.tsv``, oldest release first."""
     return records("stack", Stack, release=release, cuda=words, cudnn=words, driver=_drivers, opset=_opsets)
-
-
-def _gpus(text: str) -> Mapping[str, int]:
-    return {name: int(memory) for name, memory in (each.split("=") for each in text.split(";") if each)}
 
 
 def _drivers(text: str) -> Mapping[str, str]:

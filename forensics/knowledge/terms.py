@@ -36,14 +36,14 @@ def terms_of(name: str) -> list[Term]:
     return [term for term in terms() if term.has(name.strip())]
 
 
-CodeKind = Literal["builder", "parser", "cuda"]
+CodeKind = Literal["builder", "parser", "cuda", "cudnn", "cublas"]
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
     """A number that errors print, its name where it has one, and what it means.
 
-    It is TensorRT's (``Error Code N``), its ONNX parser's, or CUDA's (``cudaError_t``).
+    It is TensorRT's (``Error Code N``), its ONNX parser's, CUDA's (``cudaError_t``), cuDNN's before 9, or cuBLAS's.
     """
 
     kind: CodeKind

@@ -21,9 +21,8 @@ from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.machine import memory_mib
 from trtforensics.findings.target import profile_of
 from trtforensics.knowledge.operators import dla_limits, dla_operators, operator_support
-from trtforensics.knowledge.periods import dotted
 from trtforensics.knowledge.platforms import memory_of
-from trtforensics.knowledge.table import Release, minor
+from trtforensics.knowledge.table import Release, minor, release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -124,13 +123,13 @@ def _off_dla(model: CheckedModel, node: CheckedNode, version: Release) -> str:
     """Return why a node does not run on DLA, in words; empty where it does, or where constants decide it."""
     if all(model.is_static(name) for name in node.proto.output if name):
         return ""
-    row = next((row for row in dla_operators() if row.operator == node.op and node.is_standard), None)
+    row = dla_operators().get(node.op) if node.is_standard else None
     if row is None:
         return "not in NVIDIA's list of operators on DLA"
-    if row.runs != "native":
-        return "on DLA only once other operators stand in its place" if row.runs == "rewritten" else "not on DLA"
-    if row.first > version:
-        return f"on DLA from TensorRT {dotted(row.first)} on"
+    if row["runs"] != "native":
+        return "on DLA only once other operators stand in its place" if row["runs"] == "rewritten" else "not on DLA"
+    if release(row["first"]) > version:
+        return f"on DLA from TensorRT {row['first']} on"
     if node.op in _PRODUCTS and not model.is_static(node.proto.input[1]):
         return "on DLA with a constant as its second input alone"
     return next((why for row in dla_limits() if row.operator == node.op and (why := refusal(model, node, row))), "")

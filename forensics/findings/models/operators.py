@@ -12,7 +12,7 @@ from trtforensics.findings.models.seen import by_operator, by_reason, head, how_
 from trtforensics.findings.rule import explained
 from trtforensics.findings.target import profile_of
 from trtforensics.knowledge.operators import (
-    first_release_of,
+    import_of,
     is_operator,
     operator_support,
     restrictions_of,
@@ -95,9 +95,8 @@ def not_imported(case: Case) -> Iterator[Observation]:
         support = operator_support(op, version)
         if support is None or (support.imported and not _lacks(case, op)):
             continue
-        first = first_release_of(op)
-        later = first is not None and first > version[:2]
-        since = f"from {dotted(first)} on" if later and first else "by no release up to 11.1"
+        period = import_of(op)
+        since = period.words if period and period.first > version[:2] else f"by no release up to {dotted(NEWEST)}"
         since = "by TensorRT-RTX 1.7.1; TensorRT does" if _lacks(case, op) else since
         title = f"{how_many(nodes, op)} {_are(nodes)} not imported ({since}): {{nodes}}"
         steps = [repair(case, "fold")] if all(_folds(case.checked, node) for node in nodes) else ()

@@ -13,7 +13,7 @@ from trtforensics.findings.steps.commands import engine_path, trtexec
 from trtforensics.findings.versions import interface
 from trtforensics.knowledge.operators import is_operator, shipped_plugins
 from trtforensics.knowledge.table import release
-from trtforensics.knowledge.terms import error_code
+from trtforensics.knowledge.terms import CodeKind, error_code
 from trtforensics.model.notes import Note
 
 
@@ -138,8 +138,16 @@ def library_call(case: Case) -> Iterator[Observation]:
     calls = unexplained(case, "library_call")
     for call, notes in grouped(calls, lambda note: note.text("text").strip(" .)")).items():
         settle = "The first error of the run, and free GPU memory at that moment (nvidia-smi)"
-        title = f"A GPU library failed inside TensorRT: {quoted(call)}"
+        number = _STATUS.search(
+            " ".join(message.text for message in case.build.messages if message.span == notes[0].span)
+        )
+        kind: CodeKind = "cudnn" if number and number[1].lower() == "cudnn" else "cublas"
+        known = error_code(kind, int(number[2])) if number else None
+        title = f"A GPU library failed inside TensorRT{f' ({known.meaning})' if known else ''}: {quoted(call)}"
         yield from observe(notes, title, settle=settle, same_as=f"library {call}")
+
+
+_STATUS = re.compile(r"(?i:\b(cudnn|cublas) error in )\w+: (\d+)\b")
 
 
 @explained("TF601")

@@ -1,7 +1,7 @@
 """Nodes that the ONNX parser and Torch-TensorRT refuse or warn about."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from trtforensics.console.counting import grouped, listed
 from trtforensics.findings.case import Case
@@ -9,8 +9,8 @@ from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import CLASSES, NEAR, explained_by_class, near, observe
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import autocast, polygraphy, sanitize
-from trtforensics.knowledge.operators import is_operator, operators, shipped_plugins
-from trtforensics.knowledge.periods import beyond, spans
+from trtforensics.knowledge.operators import import_of, is_operator, shipped_plugins
+from trtforensics.knowledge.periods import beyond
 from trtforensics.model.run import Program
 from trtforensics.model.span import SourceSpan
 
@@ -101,10 +101,9 @@ def _why_no_importer(case: Case, op: str) -> tuple[str, str]:
         return known or ("", "")
     rtx = case.version is not None and case.version.rtx
     plugin, version = shipped_plugins().get(op), None if rtx else case.release
-    imported = [row for row in operators() if row.operator == op and row.imported]
-    whole = [replace(first, last=imported[-1].last) for first in imported[:1]]
-    if not rtx and spans(whole) and (version is None or version < whole[0].first):
-        return beyond(f"ONNX's {op} is imported by TensorRT", whole, version)
+    period = import_of(op)
+    if period and not rtx and period.words and (version is None or version < period.first):
+        return beyond(f"ONNX's {op} is imported by TensorRT", [period], version)
     if plugin is not None and (version is None or plugin.holds(version)):
         return no_importer.variants["shipped"]
     if is_operator(op):

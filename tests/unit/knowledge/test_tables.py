@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, get_args
 import onnx.defs
 import pytest
 
+from trtforensics.findings.versions import flags
 from trtforensics.knowledge import operators, platforms
 from trtforensics.knowledge.table import OLDEST, known, release, rows
 
@@ -53,12 +54,29 @@ COLUMNS = {
         "sm": RELEASE,
         "name": r"\w+",
         "platform": "|".join(get_args(platforms.Platform)),
-        "gpus": r"([^;\s][^;]*(;(?=\S)|$))*",
         "state": "yes|no",
         "first": PATCH,
         "last": rf"({PATCH})?",
         "source": TEXT,
     },
+    "lifetimes": {
+        "name": r"(--)?[A-Za-z][\w-]*",
+        "of": "TensorRT|trtexec|PyPI|Jetson",
+        "first": PATCH,
+        "last": rf"({PATCH})?",
+        "deprecated": OPTIONAL,
+        "instead": ".*",
+        "source": TEXT,
+    },
+    "packages": {
+        "name": r"[a-z][\w-]*",
+        "first": PATCH,
+        "last": rf"({PATCH})?",
+        "fact": r".+[^.]",
+        "way": r".+\.",
+        "source": TEXT,
+    },
+    "gpus": {"gpu": r"\w.+", "sm": RELEASE, "gib": r"\d+", "source": TEXT},
     "stack": {
         "release": rf"{RELEASE}(\.\d)?",
         "platform": "|".join(get_args(platforms.Platform)),
@@ -66,13 +84,14 @@ COLUMNS = {
         "cudnn": rf"({RELEASE}( (?=.)|$))*",
         "driver": r"(\d+:\d+( (?=.)|$))*",
         "jetpack": r"(\d[\d.]*)?",
+        "python": r"(3\.\d+-(3\.\d+)?)?",
         "opset": r"(\d*-\d+)?",
         "source": TEXT,
     },
     "interface": {"name": r"[a-z]\w*", "first": OPTIONAL, "last": OPTIONAL},
     "dla": {"operator": r"\w+", "runs": "native|rewritten|build-time|no", "first": RELEASE, "source": TEXT},
     "error_codes": {
-        "kind": "builder|cuda|parser",
+        "kind": "builder|cublas|cuda|cudnn|parser",
         "code": r"\d+",
         "name": r"\w*",
         "meaning": TEXT,
@@ -94,6 +113,9 @@ def order(table: str, row: Mapping[str, str]) -> tuple[object, ...]:
         "restrictions": ("operator", "of", "names", "must", "first", "value"),
         "architectures": ("sm", "platform", "first"),
         "stack": ("release", "platform", "jetpack"),
+        "gpus": ("sm", "gpu"),
+        "lifetimes": ("name", "first"),
+        "packages": ("name", "first"),
         "error_codes": ("kind", "code"),
         "dla_limits": ("operator", "of", "names", "must", "first", "value"),
         "plugins": ("name",),
@@ -135,6 +157,8 @@ OF_PERIODS = {
     "architectures": ("sm", "platform"),
     "plugins": ("name",),
     "remedies": ("operator", "when"),
+    "lifetimes": ("name",),
+    "packages": ("name",),
 }
 """What a row of these tables speaks of, in one period or several."""
 
@@ -163,7 +187,7 @@ def test_no_release_has_two_rules_of_a_kind_for_one_name() -> None:
 def test_periods_begin_before_they_end(table: str) -> None:
     def wrong() -> Iterator[Mapping[str, str]]:
         for row in rows(table):
-            oldest = (1, 0) if row.get("platform") == "RTX" else OLDEST
+            oldest = (0,) if row.get("platform") == "RTX" or table == "packages" else OLDEST
             if not oldest <= release(row["first"]) <= (known(row["last"]) or (99, 0)):
                 yield row
 
@@ -203,10 +227,10 @@ def test_restrictions_name_what_onnx_names() -> None:
 
 def test_every_gpu_is_found_by_its_own_name() -> None:
     def wrong() -> Iterator[str]:
-        for row in rows("architectures"):
-            for name in filter(None, row["gpus"].split(";")):
-                if platforms.sm_of(name) != release(row["sm"]):
-                    yield name
+        capabilities = {row["sm"] for row in rows("architectures")}
+        for row in rows("gpus"):
+            if platforms.sm_of(row["gpu"]) != release(row["sm"]) or row["sm"] not in capabilities:
+                yield row["gpu"]
 
     assert not list(wrong())
 
@@ -231,3 +255,31 @@ def test_releases_of_a_remedy_are_those_of_its_source_or_of_what_the_operator_is
                 yield f"{row['operator']}: {row['last']}"
 
     assert not list(wrong())
+
+
+def test_options_that_are_deprecated_are_options_and_go_no_sooner_than_that() -> None:
+    def wrong() -> Iterator[Mapping[str, str]]:
+        for row in rows("lifetimes"):
+            before = flags()[row["name"]].before if row["of"] == "trtexec" else ""
+            if before and release(before) < release(row["deprecated"]):
+                yield row
+
+    assert not list(wrong())
+
+
+def test_what_is_deprecated_or_gone_once_was_there() -> None:
+    def wrong() -> Iterator[Mapping[str, str]]:
+        for row in rows("lifetimes"):
+            deprecated = known(row["deprecated"])
+            if deprecated and not release(row["first"]) <= deprecated <= (known(row["last"]) or (99,)):
+                yield row
+
+    assert not list(wrong())
+
+
+def test_ranges_of_python_go_up_with_the_releases() -> None:
+    ranges = [row["python"].split("-") for row in rows("stack") if row["python"] and row["platform"] == "x86-64"]
+    least = [release(first) for first, _ in ranges]
+    most = [known(last) or release(first) for first, last in ranges]
+    assert least == sorted(least)
+    assert most == sorted(most)
