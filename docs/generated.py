@@ -20,7 +20,8 @@ from trtforensics.findings.explaining import meanings
 from trtforensics.findings.observations import NO_ENGINE, NO_RUN
 from trtforensics.findings.registry import rules
 from trtforensics.findings.versions import flags
-from trtforensics.knowledge.terms import error_codes, terms
+from trtforensics.knowledge.table import records
+from trtforensics.knowledge.terms import ErrorCode, terms
 from trtforensics.parsers.notation.sentences import classes
 
 if TYPE_CHECKING:
@@ -45,7 +46,13 @@ FAMILIES = {
     "TF8": "a replay beside the log",
     "TF9": "two logs; from TF911 on errors in their own words",
 }
-OWNERS = {"builder": "Error codes of TensorRT", "parser": "Error codes of the ONNX parser", "cuda": "CUDA errors"}
+OWNERS = {
+    "builder": "Error codes of TensorRT",
+    "parser": "Error codes of the ONNX parser",
+    "cuda": "CUDA errors",
+    "cublas": "Statuses of cuBLAS",
+    "cudnn": "Statuses of cuDNN before 9",
+}
 _WIDTH = 76
 _CODE = re.compile(r"(?::\w+:)?`{1,2}~?([^`]+)`{1,2}")
 """A span of code in a docstring, or a role and its target."""
@@ -287,7 +294,7 @@ def words_page() -> str:
         named = [(", ".join(f"`{name}`" for name in term.names), term) for term in members]
         page += [f"| {names} | {_row(term.meaning, term.source)} |" for names, term in named]
         page.append("")
-    for kind, codes in groupby(error_codes(), key=lambda entry: entry.kind):
+    for kind, codes in groupby(records("error_codes", ErrorCode), key=lambda entry: entry.kind):
         page.append(f"## {OWNERS[kind]}\n\n| code | meaning | source |\n|---|---|---|")
         page += [f"| {each.code} `{each.name}` | {_row(each.meaning, each.source)} |" for each in codes]
         page.append("")

@@ -10,9 +10,10 @@ from typing import NamedTuple
 from trtforensics.findings.registry import rules
 from trtforensics.findings.rule import Rule
 from trtforensics.findings.versions import flags, interface
-from trtforensics.knowledge.lifetimes import lifetimes
+from trtforensics.knowledge.lifetimes import Lifetime
 from trtforensics.knowledge.periods import dotted
-from trtforensics.knowledge.terms import error_codes, terms_of
+from trtforensics.knowledge.table import records
+from trtforensics.knowledge.terms import ErrorCode, terms_of
 from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.render.names import wrapped
 
@@ -75,7 +76,7 @@ class Meaning(NamedTuple):
 def meanings(name: str) -> list[Meaning]:
     """Return what a name means; nothing where neither a table knows it nor it is built as kernels' names are."""
     known = [Meaning(name, term.kind, term.meaning, term.source) for term in terms_of(name)]
-    for entry in error_codes():
+    for entry in records("error_codes", ErrorCode):
         if name.casefold() in {str(entry.code), entry.name.casefold()}:
             kind = _OF_LIBRARIES.get(entry.kind, f"error code of the {entry.kind}")
             known.append(Meaning(f"{entry.code} {entry.name}", kind, entry.meaning, entry.source))
@@ -90,7 +91,7 @@ def _options(name: str) -> Iterator[Meaning]:
         phases = flag.when.replace("both", "build and run")
         text = f"{'takes a value' if flag.takes_value else 'a switch'}; for {phases}{since}{until}"
         yield Meaning(flag.name, "option of trtexec", text, "trtexec's option parser, 6.0 to 11.1")
-    for row in lifetimes():
+    for row in records("lifetimes", Lifetime):
         if name in {row.name, row.name.lstrip("-")}:
             since = f"; deprecated from {dotted(row.deprecated)} on" if row.deprecated else ""
             instead = f"; in its place: {row.instead}" if row.instead else ""

@@ -9,6 +9,7 @@ from trtforensics.findings.versions import Version
 from trtforensics.knowledge.lifetimes import told_of
 from trtforensics.knowledge.periods import dotted
 from trtforensics.knowledge.platforms import stack_of
+from trtforensics.knowledge.table import release
 
 _ABOVE, _BELOW = 150, 40
 """Lines around a finding's first line in which its circumstances stand."""
@@ -49,16 +50,17 @@ def special(cases: Sequence[SpecialCase], about: LoggedBuild, line: str, around:
         return None
     build = about.build
     version = Version.of(build)
-    release = None if version is None or version.rtx else version.numbers
+    numbers = None if version is None or version.rtx else version.numbers
     facts = {
         **dict.fromkeys(("gone", "deprecated"), ""),
         "package": told_of(around, None).get("package", ""),
-        **told_of(line, release),
+        **told_of(line, numbers),
+        "python": _python(line, around),
         "line": line,
         "log": around,
         "command": build.command or "",
         "program": about.program,
-        "stack": "" if release is None or _OF_JETSON.search(around) else _stack(release, around),
+        "stack": "" if numbers is None or _OF_JETSON.search(around) else _stack(numbers, around),
     }
     for case in cases:
         values: dict[str, str] = {}
@@ -80,10 +82,24 @@ def special(cases: Sequence[SpecialCase], about: LoggedBuild, line: str, around:
     return None
 
 
-def _stack(release: tuple[int, ...], around: str) -> str:
+def _stack(numbers: tuple[int, ...], around: str) -> str:
     """Return the CUDA, cuDNN and driver of a release in words; empty for a release that is not known."""
-    stacks = stack_of(release, "SBSA" if "sbsa" in around or "aarch64" in around else "x86-64")
-    return f"TensorRT {dotted(release)} is made for {stacks[0].words}" if stacks else ""
+    stacks = stack_of(numbers, "SBSA" if "sbsa" in around or "aarch64" in around else "x86-64")
+    return f"TensorRT {dotted(numbers)} is made for {stacks[0].words}" if stacks else ""
+
+
+_WHEEL = re.compile(r"tensorrt(?:[_-]\w+)*==(\d+\.\d+(?:\.\d+)?)")
+_PYTHON = re.compile(r"(?i:python[ -]?)(3\.\d\d?)\b")
+
+
+def _python(line: str, around: str) -> str:
+    """Say for which Python the wheel that is asked for is made, where another is named."""
+    wheel, here = _WHEEL.search(line), _PYTHON.search(around)
+    for stack in stack_of(release(wheel[1])) if wheel and here else ():
+        least, _, most = stack.python.partition("-")
+        if here and most and not release(least) <= release(here[1]) <= release(most):
+            return f"TensorRT {dotted(stack.release)} has wheels for Python {least} to {most}, and here is {here[1]}"
+    return ""
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from trtforensics.knowledge.periods import Period, beyond, dotted
-from trtforensics.knowledge.table import Release, known, records, release
+from trtforensics.knowledge.table import Release, records, release
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +27,6 @@ class Package(Period):
     way: str
 
 
-@cache
-def lifetimes() -> tuple[Lifetime, ...]:
-    """Return all rows of ``lifetimes.tsv``."""
-    return records("lifetimes", Lifetime, first=release, last=known, deprecated=known)
-
-
-@cache
-def packages() -> tuple[Package, ...]:
-    """Return all rows of ``packages.tsv``."""
-    return records("packages", Package, first=release, last=known)
-
-
 _NAMED = re.compile(r"(?<![\w-])((?:--)?[A-Za-z]\w*(?:-[A-Za-z]\w*)*)(?:(?:==|[ -]v?)(\d+(?:\.\d+)+))?")
 _PLACES = {"PyPI": "on PyPI", "Jetson": "supported by TensorRT on Jetson"}
 
@@ -55,10 +42,10 @@ def told_of(text: str, version: Sequence[int] | None) -> Mapping[str, str]:
     for name, stated in _NAMED.findall(text):
         names = {name, f"k{name}", name.replace("_", "-")}
         this = release(stated) if stated else version
-        for package in packages() if stated else ():
+        for package in records("packages", Package) if stated else ():
             if package.name in names and package.holds(release(stated)):
                 told.setdefault("package", f"{package.fact}. | {package.way}")
-        rows = [row for row in lifetimes() if row.name in names]
+        rows = [row for row in records("lifetimes", Lifetime) if row.name in names]
         if rows and not any(this and row.holds(this) for row in rows):
             cause, way = beyond(f"{rows[0].name} is {_PLACES.get(rows[0].of, 'in TensorRT')}", rows, this)
             cause = cause.replace("this is TensorRT", "what is asked for is") if stated else cause

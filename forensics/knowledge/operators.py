@@ -8,7 +8,7 @@ from typing import Literal
 
 from trtforensics.knowledge.periods import Period, dotted
 from trtforensics.knowledge.platforms import stacks
-from trtforensics.knowledge.table import NEWEST, Release, known, minor, records, release, rows, words
+from trtforensics.knowledge.table import NEWEST, Release, minor, records, release, rows, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +49,20 @@ def operator_support(operator: str, version: Sequence[int]) -> Support | None:
 
     That a release after the newest described one does not import an operator is not known.
     """
-    support = next((row for row in operators() if row.operator == operator and row.holds(version)), None)
+    periods = (row for row in records("operators", Support) if row.operator == operator)
+    support = next((row for row in periods if row.holds(version)), None)
     later = minor(version) > NEWEST
     return None if support is None or (later and not support.imported) else support
 
 
 def restrictions_of(operator: str, version: Sequence[int]) -> tuple[Restriction, ...]:
     """Return what is known to be refused of an operator in a release."""
-    return tuple(row for row in restrictions() if row.operator == operator and row.holds(version))
+    return tuple(row for row in records("restrictions", Restriction) if row.operator == operator and row.holds(version))
 
 
 def is_operator(name: str) -> bool:
     """Whether a name is that of an ONNX operator, by ``operators.tsv``."""
-    return any(support.operator == name for support in operators())
+    return any(support.operator == name for support in records("operators", Support))
 
 
 @cache
@@ -90,31 +91,20 @@ class Plugin(Period):
 @cache
 def shipped_plugins() -> Mapping[str, Plugin]:
     """Return all rows of ``plugins.tsv`` by their names."""
-    return {row.name: row for row in records("plugins", Plugin, first=release, last=known)}
+    return {row.name: row for row in records("plugins", Plugin)}
 
 
 def import_of(operator: str) -> Period | None:
     """Return the releases that import an operator, from the first to the last; None: none does, or nothing is known."""
-    found = [row for row in operators() if row.operator == operator and row.imported]
+    found = [row for row in records("operators", Support) if row.operator == operator and row.imported]
     return Period(found[0].first, found[-1].last, found[0].source) if found else None
 
 
 @cache
 def releases_that_differ(since: Release) -> tuple[Release, ...]:
     """Return the releases from one on with which the parser took operators, or refused uses, otherwise than before."""
-    return tuple(sorted({row.first for row in (*operators(), *restrictions()) if since <= row.first <= NEWEST}))
-
-
-@cache
-def operators() -> tuple[Support, ...]:
-    """Return all rows of ``operators.tsv``."""
-    return records("operators", Support, first=release, last=known, types=words)
-
-
-@cache
-def restrictions() -> tuple[Restriction, ...]:
-    """Return all rows of ``restrictions.tsv``."""
-    return records("restrictions", Restriction, first=release, last=known, names=words)
+    every = (*rows("operators"), *rows("restrictions"))
+    return tuple(sorted({first for row in every if since <= (first := release(row["first"])) <= NEWEST}))
 
 
 @cache
@@ -124,12 +114,6 @@ def dla_operators() -> Mapping[str, Mapping[str, str]]:
     ``rewritten``: once the model has other operators in its place. ``build-time``: where static shapes decide it.
     """
     return {row["operator"]: row for row in rows("dla")}
-
-
-@cache
-def dla_limits() -> tuple[Restriction, ...]:
-    """Return all rows of ``dla_limits.tsv``: what nodes have to be on DLA, in any release that has it."""
-    return records("dla_limits", Restriction, first=release, last=known, names=words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,18 +130,13 @@ class ImportedType(Period):
 
 def taken_as(element: str, version: Sequence[int]) -> str:
     """Return the type that a release makes of an element type (``FP32`` of DOUBLE); empty where it refuses it."""
-    return next((row.becomes for row in element_types() if row.element == element and row.holds(version)), "")
+    periods = (row for row in records("types", ImportedType) if row.element == element)
+    return next((row.becomes for row in periods if row.holds(version)), "")
 
 
 def first_gpu_of(element: str) -> Release | None:
     """Return the first compute capability that has an element type; None where all have, or it is not known."""
-    return next((row.gpu for row in element_types() if row.element == element), None)
-
-
-@cache
-def element_types() -> tuple[ImportedType, ...]:
-    """Return all rows of ``types.tsv``."""
-    return records("types", ImportedType, first=release, last=known, gpu=known)
+    return next((row.gpu for row in records("types", ImportedType) if row.element == element), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,19 +155,15 @@ class Remedy(Period):
         return f"{text} Or use TensorRT {dotted(newer)} or later." if newer else text
 
 
-@cache
-def remedies() -> tuple[Remedy, ...]:
-    """Return all rows of ``remedies.tsv``."""
-    return records("remedies", Remedy, first=release, last=known)
-
-
 def remedy_of(operator: str, refusal: str, version: Sequence[int] | None) -> str:
     """Return what to do with a node of an operator that a release refuses in these words; empty where nothing is known.
 
     A refusal that gives no reason may have any.
     """
     text = _NODE.sub("", refusal)
-    of_it = [row for row in remedies() if row.operator == operator and (not version or row.holds(version))]
+    of_it = [
+        row for row in records("remedies", Remedy) if row.operator == operator and (not version or row.holds(version))
+    ]
     fitting = [row for row in of_it if row.when and re.search(f"(?i:{row.when})", text)]
     fitting = fitting or (of_it[-1:] if _BARE.search(text) else [])
     return next((row.words_for(version) for row in reversed(fitting) if row.when == fitting[0].when), "")

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Literal
 
 from trtforensics.knowledge.periods import Period
-from trtforensics.knowledge.table import Release, known, minor, records, release, rows, words
+from trtforensics.knowledge.table import Release, known, minor, records, rows
 
 Platform = Literal["x86-64", "SBSA", "JetPack", "RTX"]
 """Linux and Windows on x86, servers with Arm, Jetson modules; RTX: TensorRT-RTX, whose releases count from 1.0."""
@@ -27,9 +27,9 @@ class Architecture(Period):
 class Stack:
     """The software around a release, as its documents name it; empty where they do not.
 
-    ``python`` is the range that its README names. ``cudnn`` is one for all CUDA versions, or one for each in their
-    order. ``driver`` is the least driver by CUDA major. ``opset`` are the least and the greatest; the least is 0
-    where the documents name none.
+    ``python`` is the range that wheels on PyPI, or its README, name. ``cudnn`` is one for all CUDA versions, or one
+    for each in their order. ``driver`` is the least driver by CUDA major. ``opset`` are the least and the greatest;
+    the least is 0 where the documents name none.
     """
 
     release: Release
@@ -55,7 +55,8 @@ class Stack:
 
 def releases_for(sm: tuple[int, ...], platform: Platform = "x86-64") -> tuple[Architecture, ...]:
     """Return which releases are known to support or refuse a compute capability on a platform, oldest first."""
-    return tuple(entry for entry in architectures() if (entry.sm, entry.platform) == (sm, platform))
+    every = records("architectures", Architecture)
+    return tuple(entry for entry in every if (entry.sm, entry.platform) == (sm, platform))
 
 
 def supported(entries: Sequence[Architecture], version: Sequence[int]) -> bool | None:
@@ -88,15 +89,9 @@ def stack_of(version: Sequence[int], platform: Platform = "x86-64") -> tuple[Sta
 
 
 @cache
-def architectures() -> tuple[Architecture, ...]:
-    """Return all rows of ``architectures.tsv``."""
-    return records("architectures", Architecture, sm=release, first=release, last=known)
-
-
-@cache
 def stacks() -> tuple[Stack, ...]:
     """Return all rows of ``stack.tsv``, oldest release first."""
-    return records("stack", Stack, release=release, cuda=words, cudnn=words, driver=_drivers, opset=_opsets)
+    return records("stack", Stack, driver=_drivers, opset=_opsets)
 
 
 def _drivers(text: str) -> Mapping[str, str]:

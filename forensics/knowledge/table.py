@@ -1,8 +1,9 @@
 """The tables of facts as rows, and releases as numbers that compare."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from importlib import import_module
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 Release = tuple[int, ...]
 """A release as numbers, ``(10, 3)``; tables know major and minor, and more numbers do no harm."""
@@ -27,10 +28,17 @@ def rows(table: str, package: str = "trtforensics.knowledge") -> Iterator[Mappin
 
 
 def records(table: str, kind: Callable[..., _Row], **readers: Callable[[str], object]) -> tuple[_Row, ...]:
-    """Return the rows as objects whose fields are the columns, read by the column's reader where it has one."""
-    return tuple(
-        kind(**{column: readers.get(column, str)(value) for column, value in row.items()}) for row in rows(table)
-    )
+    """Return the rows as objects of a dataclass whose fields are the columns; they are read once.
+
+    A column is read as its field's type says, or by its reader.
+    """
+    if table not in _READ:
+        of = {each.name: readers.get(each.name) or _READERS.get(each.type, str) for each in fields(cast("Any", kind))}
+        _READ[table] = tuple(kind(**{name: of[name](value) for name, value in row.items()}) for row in rows(table))
+    return _READ[table]
+
+
+_READ: dict[str, tuple[Any, ...]] = {}
 
 
 def release(text: str) -> Release:
@@ -51,3 +59,11 @@ def minor(numbers: Sequence[int]) -> Release:
 def words(text: str) -> tuple[str, ...]:
     """Return the words of a value that lists several."""
     return tuple(text.split())
+
+
+_READERS: Mapping[object, Callable[[str], object]] = {
+    Release: release,
+    Release | None: known,
+    tuple[str, ...]: words,
+    int: int,
+}

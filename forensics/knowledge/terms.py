@@ -55,10 +55,5 @@ class ErrorCode:
 
 def error_code(kind: CodeKind, code: int) -> ErrorCode | None:
     """Return what a code means; None where nothing is known."""
-    return next((entry for entry in error_codes() if (entry.kind, entry.code) == (kind, code)), None)
-
-
-@cache
-def error_codes() -> tuple[ErrorCode, ...]:
-    """Return all rows of ``error_codes.tsv``."""
-    return records("error_codes", ErrorCode, code=int)
+    known = records("error_codes", ErrorCode)
+    return next((entry for entry in known if (entry.kind, entry.code) == (kind, code)), None)

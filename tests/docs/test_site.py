@@ -19,7 +19,8 @@ from tests.support.repository import ROOT
 from trtforensics import __version__
 from trtforensics.cli import COMMANDS
 from trtforensics.findings.registry import rules
-from trtforensics.knowledge.terms import error_codes, terms
+from trtforensics.knowledge.table import records
+from trtforensics.knowledge.terms import ErrorCode, terms
 from trtforensics.model.run import Program
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def test_every_finding_code_has_a_page_with_its_messages_as_titles(staged: Path)
 def test_every_layer_type_error_code_and_schema_has_its_place(staged: Path) -> None:
     words = (staged / "pages" / "reference" / "words.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in words for term in terms() for name in term.names)
-    assert all(f"| {entry.code} `{entry.name}` |" in words for entry in error_codes())
+    assert all(f"| {entry.code} `{entry.name}` |" in words for entry in records("error_codes", ErrorCode))
     assert "| `--bf16` | a switch; for build, since TensorRT 9.1, refused from 11 on |" in words
     listed = (staged / "pages" / "reference" / "json.md").read_text(encoding="utf-8")
     names = [path.name.removesuffix(".schema.json") for path in (ROOT / "forensics/render/schemas").glob("*.json")]

@@ -20,9 +20,9 @@ from trtforensics.findings.models.seen import by_reason, head, of_nodes
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.machine import memory_mib
 from trtforensics.findings.target import profile_of
-from trtforensics.knowledge.operators import dla_limits, dla_operators, operator_support
+from trtforensics.knowledge.operators import Restriction, dla_operators, operator_support
 from trtforensics.knowledge.platforms import memory_of
-from trtforensics.knowledge.table import Release, minor, release
+from trtforensics.knowledge.table import Release, minor, records, release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -132,7 +132,8 @@ def _off_dla(model: CheckedModel, node: CheckedNode, version: Release) -> str:
         return f"on DLA from TensorRT {row['first']} on"
     if node.op in _PRODUCTS and not model.is_static(node.proto.input[1]):
         return "on DLA with a constant as its second input alone"
-    return next((why for row in dla_limits() if row.operator == node.op and (why := refusal(model, node, row))), "")
+    limits = (row for row in records("dla_limits", Restriction) if row.operator == node.op)
+    return next((why for row in limits if (why := refusal(model, node, row))), "")
 
 
 _LARGEST_HEAD = 256

@@ -6,14 +6,13 @@ from tests.support.for_each import for_each
 from trtforensics.knowledge.operators import (
     import_of,
     operator_support,
-    operators,
     releases_that_differ,
     remedy_of,
     restrictions_of,
 )
 from trtforensics.knowledge.periods import beyond, spans
 from trtforensics.knowledge.platforms import releases_for, sm_of, stack_of, supported
-from trtforensics.knowledge.table import NEWEST
+from trtforensics.knowledge.table import NEWEST, rows
 from trtforensics.knowledge.terms import error_code
 
 
@@ -32,7 +31,7 @@ from trtforensics.knowledge.terms import error_code
     ],
 )
 def test_first_release_of_an_operator(operator: str, first: tuple[int, int] | None) -> None:
-    assert operator in {support.operator for support in operators()}
+    assert operator in {row["operator"] for row in rows("operators")}
     period = import_of(operator)
     assert (period.first if period and period.words else None) == first
 

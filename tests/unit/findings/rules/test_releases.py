@@ -95,50 +95,6 @@ def test_a_name_is_of_an_older_or_a_newer_release_never_of_both(
     assert {each.code for each in found} & {"TF428", "TF659", "TF667"} == codes
 
 
-@pytest.mark.parametrize(
-    ("version", "line", "code", "says"),
-    [
-        (110200, "E Cannot create DLA engine, 0 not available", "TF445", "up to 10.7 and from 11.4.1 on"),
-        (
-            110000,
-            "| AttributeError: type object 'tensorrt.tensorrt.BuilderFlag' has no attribute 'FP16'",
-            "TF668",
-            "kFP16 is in TensorRT up to 10.16",
-        ),
-        (
-            8601,
-            "W --workspace flag has been deprecated by --memPoolSize flag.",
-            "TF414",
-            "--workspace is deprecated from 8.4 on",
-        ),
-        (
-            100001,
-            "| ERROR: No matching distribution found for tensorrt-cu11==10.8.0",
-            "TF420",
-            "on PyPI from 10.0 to 10.7, and what is asked for is 10.8.0",
-        ),
-        (
-            100001,
-            "| a.cpp:1:1: error: 'class nvinfer1::IBuilderConfig' has no member named 'setMaxWorkspaceSize'",
-            "TF659",
-            "setMaxWorkspaceSize is in TensorRT up to 9.3",
-        ),
-        (
-            8501,
-            "| ImportError: onnxruntime 1.13.1 libonnxruntime_providers_x.so: undefined symbol: createInferBuilder",
-            "TF656",
-            "ONNX Runtime 1.12 to 1.13 is made for TensorRT 8.4 and CUDA 11.4",
-        ),
-    ],
-)
-def test_tables_answer_with_the_release_of_the_log(
-    version: int, line: str, code: str, says: str, tmp_path: Path
-) -> None:
-    (found, *_) = of_code(report_on(marked(begin(version) + line).text, tmp_path), code)
-    assert says in found.cause
-    assert found.fixes
-
-
 def test_a_status_of_a_library_is_told_by_its_number(tmp_path: Path) -> None:
     line = "E Cublas Error in execute: 13 (odd)"
     (found,) = of_code(report_on(marked(begin(8601) + line).text, tmp_path), "TF624")
