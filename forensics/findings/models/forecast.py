@@ -20,6 +20,7 @@ from trtforensics.findings.models.seen import by_reason, head, of_nodes
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.machine import memory_mib
 from trtforensics.findings.target import profile_of
+from trtforensics.knowledge.lifetimes import told_of
 from trtforensics.knowledge.operators import Restriction, dla_operators, operator_support
 from trtforensics.knowledge.platforms import memory_of
 from trtforensics.knowledge.table import Release, minor, records, release
@@ -98,9 +99,11 @@ def _of_node(model: CheckedModel, node: CheckedNode, sizes: Mapping[str, Sizes])
 
 @explained("TF192")
 def not_for_dla(case: Case) -> Iterator[Observation]:
-    """Report a DLA build of dynamic shapes, or without FP16 and INT8."""
+    """Report a DLA build of a release without DLA, of dynamic shapes, or without FP16 and INT8."""
     if not case.printed("build", "DLACore"):
         return
+    if gone := told_of("DLA", release_of(case)).get("gone"):
+        yield Observation(gone.replace(" | ", " "), [head(case)], same_as="gone")
     profile = profile_of(case.build)
     dynamic = [value.name for value in case.checked.inputs if value.is_dynamic]
     moving = [name for name in dynamic if len(set(profile.get(name, {0: (), 1: (1,)}).values())) > 1]

@@ -13,7 +13,7 @@ from trtforensics.knowledge.lifetimes import told_of
             "BuilderFlag has no attribute 'FP16'",
             (11, 0),
             "gone",
-            "kFP16 is in TensorRT up to 10.16, and this is TensorRT 11.0. | Use strong typing",
+            "kFP16 is in TensorRT from 6.0 to 10.16, and this is TensorRT 11.0. | Use strong typing",
         ),
         ("no member named 'setMaxWorkspaceSize'", None, "gone", "Use setMemoryPoolLimit. Or: Use TensorRT up to 9.3."),
         ("no member named 'addAttention'", (10, 3), "gone", "Go on to TensorRT 10.14 or later."),
