@@ -74,7 +74,7 @@ class JudgedSource:
 
     def _started(self, run: Run) -> str | None:
         texts = self.read.quote(range(run.first_line, min(run.last_line, run.first_line + _LOOKED_AT) + 1))
-        return next((moment for line in sorted(texts) if (moment := moment_in(texts[line]))), None)
+        return next((moment.isoformat(" ") for line in sorted(texts) if (moment := moment_in(texts[line]))), None)
 
 
 def judged_source(

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import date
 from itertools import accumulate, pairwise
 from math import isfinite, prod
 
@@ -75,7 +74,7 @@ def _stamped(read: QuotedLog, lines: Iterable[int]) -> Iterator[tuple[int, float
     for line, text in sorted(read.quote({*lines}).items()):
         if (clock := clock_in(text)) is not None:
             moment = moment_in(text)
-            days = date.fromisoformat(moment[:10]).toordinal() if moment is not None else 0
+            days = moment.toordinal() if moment is not None else 0
             yield line, days * _DAY + seconds_of(clock), text
 
 

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
 
 _CLOCK = re.compile(r"[^:]{0,40}?(?<![\d:.])(\d{1,2}:\d\d:\d\d)(?![\d:])")
 _MOMENT = re.compile(
@@ -15,10 +17,15 @@ def clock_in(text: str) -> str | None:
     return match and match[1]
 
 
-def moment_in(text: str) -> str | None:
-    """Return date and time as ISO 8601 writes them; trtexec's stamps have the month first."""
+def moment_in(text: str) -> datetime | None:
+    """Return date and time, without a zone; trtexec's stamps have the month first. None for no day of the calendar."""
     match = _MOMENT.search(text)
-    return match and f"{match['date'] or '-'.join(match.group('year', 'month', 'day'))} {match['time']}"
+    if match is None:
+        return None
+    day = match["date"] or "-".join(match.group("year", "month", "day"))
+    with suppress(ValueError):
+        return datetime.fromisoformat(f"{day} {match['time']}")
+    return None
 
 
 def seconds_of(clock: str, read: Callable[[str], float] = int) -> float:

@@ -42,10 +42,7 @@ def moment_at(text: TextAt, line: int) -> datetime | None:
     for number in (*range(line, max(line - _NEAR, 0), -1), *range(line + 1, line + _NEAR)):
         moment = moment_in((text(number) or "")[:_PREFIX])
         if moment is not None:
-            try:
-                return datetime.fromisoformat(moment)
-            except ValueError:
-                return None
+            return moment
     return None
 
 

@@ -94,6 +94,12 @@ def test_days_count_and_a_log_of_two_clocks_tells_nothing(tmp_path: Path) -> Non
         assert [row.text.partition(";")[0] for row in pauses(read)] == expected
 
 
+def test_a_stamp_of_no_day_is_no_date(tmp_path: Path) -> None:
+    (tmp_path / "b.log").write_text("".join(f"[00/24/2026-14:31:{second}] [TRT] [I] a\n" for second in (10, 40)))
+    read = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    assert [row.text.partition(";")[0] for row in pauses(read)] == ["from 14:31:10 to 14:31:40, 30 s"]
+
+
 def test_a_log_of_one_second_or_without_stamps_has_none(tmp_path: Path) -> None:
     for text in ("[11/21/2026-10:00:10] [TRT] [I] a\n[11/21/2026-10:00:11] [TRT] [I] b", "[TRT] [I] a", ""):
         (tmp_path / "b.log").write_text(text or "[TRT] [I] x")
