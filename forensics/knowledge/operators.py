@@ -160,19 +160,14 @@ def remedy_of(operator: str, refusal: str, version: Sequence[int] | None) -> str
 
     A refusal that gives no reason may have any.
     """
-    text = _NODE.sub("", refusal)
+    text = refusal.partition(": ")[2] or refusal  # behind the operator and the node
     of_it = [
         row for row in records("remedies", Remedy) if row.operator == operator and (not version or row.holds(version))
     ]
     fitting = [row for row in of_it if row.when and re.search(f"(?i:{row.when})", text)]
-    fitting = fitting or (of_it[-1:] if _BARE.search(text) else [])
+    fitting = fitting or (of_it[-1:] if _BARE.search(refusal) else [])
     return next((row.words_for(version) for row in reversed(fitting) if row.when == fitting[0].when), "")
 
 
-_NODE = re.compile(r"^\w+ at (?:node )?\S+: ")
-"""The operator and node that a refusal names first."""
-_BARE = re.compile(
-    r"\bno .* was made$|^The (?:parser|importer)\b"
-    r"|(?i:\b(?:failed|unable|could not)[: ]+to )(?:add|creat|regist|\w*squeez|transpos|flatten|broadcast|reshap)"
-)
+_BARE = re.compile(r"was made$|^The (?:parser|importer)\b|(?:ailed|nable|not):? to (?:add|creat|regist)")
 """A refusal that gives no reason."""

@@ -109,7 +109,6 @@ _NAMES = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z]{2})_(?=[a-z])")
 """Where a name in C++ begins a new word."""
 _ALONE = re.compile(r"(?!true\b|false\b)[A-Za-z_]\w*")
 """A pointer: the check is that something was made."""
-_POINTERS = re.compile(r"(?![^&]*(?:[Hh]as|[Ii]s|[Uu]se|[Ss]upport))[A-Za-z_][\w>-]*(?: && [A-Za-z_][\w>-]*)+")
 _SAYS = re.compile(r" (?:must|is|exists?|does|and|or) |^not |exists$|empty$|constant$")
 _NOT = re.compile(r"!\s*(?=[\w(])")
 
@@ -122,8 +121,6 @@ def in_words(condition: str) -> str:
     text = condition.strip()
     while text.startswith("(") and text.endswith(")") and _closes_last(text):
         text = text[1:-1].strip()
-    if _POINTERS.fullmatch(text):
-        text = text.replace(" &&", " != nullptr &&") + " != nullptr"
     for row in _conditions():
         text = re.sub(row["pattern"], row["words"], text)
     if _ALONE.fullmatch(text):
