@@ -38,7 +38,14 @@ _LABELS, _SEVERAL, _SHORT = 10, 3, 24
 """Labels that are all shown, of how many the nearest are; characters of one that is shown whole."""
 _STEP, _LEAST, _STRAY = 1.06, 12, 12
 """How far values of one level lie apart at most; one of how many a level has at least, all on none at most."""
-_STATISTIC = re.compile(r"(?i:(?:.*summary: )?(?:min|max|mean|median|average|avg|std|p[0-9]{2}).{0,5})")
+_STATISTIC = re.compile(
+    next(
+        f"(?:.*summary: )?{row['pattern']}"
+        for row in rows("stated", "trtforensics.parsers.builds")
+        if row["what"] == "statistic"
+    ),
+    re.IGNORECASE,
+)
 """A name that does not say of what it is."""
 _STEP_NAME = re.compile(r"(?i:\b(?:pre|post)[-_ ]?process\w*|\binfer(?:ence)?\b)")
 """What tells times apart that are parts of one: a step of the inference."""
@@ -145,7 +152,8 @@ def _of_total(times: Sequence[tuple[str, float, SourceSpan]]) -> Iterator[tuple[
     """Say what part of a total each of the times beside it is that add up to it."""
     totals = [each for each in times if _WHOLE_TIME.search(each[0])]
     parts = sorted((each for each in times if each not in totals), key=itemgetter(1), reverse=True)
-    if len(totals) == 1 and _SEVERAL <= len(times) == len({name for name, *_ in times}):
+    steps = [each for each in parts if _STEP_NAME.search(each[0])]
+    if len(totals) == 1 and len(steps) < len(parts) and _SEVERAL <= len(times) == len({name for name, *_ in times}):
         ((name, whole, span),) = totals
         if abs(sum(number for _, number, _ in parts) / whole - 1) <= _ROUNDED:
             words = [f"{part} {number / whole:.0%}" for part, number, _ in parts]

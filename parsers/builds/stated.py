@@ -19,12 +19,13 @@ _Stated = tuple[int, float, StatedName]
 
 _TYPED = ("typed_other", "prompt", "cell")
 _LOADED = ("loaded_file", "loaded_file_said")
-_ENGINE_FILE = re.compile(r"([\w.-]+)\.(?:engine|plan|trt)\b(?!_)")
 _MOST = 20_000
 """Figures that are read of a log."""
 _LONGEST, _LONGEST_NAME, _LONGEST_NUMBER, _GAP = 300, 60, 24, 3
 """Characters of a line, of a name, of a number; lines from a row of a table to the next, with rules and headings."""
 _WORDS = {row["what"]: row["pattern"] for row in rows("stated", "trtforensics.parsers.builds")}
+_FORMS = {what: re.compile(pattern) for what, pattern in _WORDS.items()}
+"""By what lines, names, titles and cells are taken apart."""
 _UNIT = "|".join(_WORDS[kind] for kind in ("rate", "time", "amount"))
 _EACH = r" ?(?:/|per) ?(?:images?|imgs?|im|frames?|iter\w*|it|batch|samples?|tokens?|infer\w*|runs?|call|step)\b"
 """What a unit of time is for."""
@@ -33,34 +34,18 @@ _FIGURE = re.compile(
     rf"(?<![\w.:/'\"-])(?P<number>{_NUMBER})(?! ?[0-9:])(?: ?(?P<unit>{_UNIT})(?:{_EACH})?(?![\w/]| ?=))?"
     r"(?![\w:'/]|\.[0-9])"
 )
-_MEASURES, _MEMORY, _SIGNED, _LOGGED = (re.compile(_WORDS[w]) for w in ("measure", "memory", "signed", "logger"))
+_MEASURES, _MEMORY, _SIGNED, _LOGGED = (_FORMS[what] for what in ("measure", "memory", "signed", "logger"))
 _NO_RESULT = re.compile("|".join(f"(?:{_WORDS[word]})" for word in ("setting", "progress", "notebook", "source code")))
-_TIMES = re.compile(_WORDS["time"])
+_TIMES = _FORMS["time"]
 """Units of measured things: a figure of 0 in one of them means that nothing was measured."""
-_UNCLEAR = re.compile("s|min|[%x]|")
-"""Units that much else has too: what makes a figure a result is its name."""
-_IN_BYTES = re.compile("[KMG]i?B")
 _EDGES = " \t:=~<>-*+#.,;|()[]{}'\"→≈"
-_BEHIND = re.compile(r"\s*(?!(?:per|on|in|for|at|over|with|and|of|to|by|is)\b)([A-Za-z][\w -]*?)\s*(?=[,;|+()]|$)")
-_LISTED = re.compile(r"\s*[A-Za-z][\w -]*[,;+]\s*")
-_DIVIDED = re.compile(r"(?:[,;|()\[\]+]|\.(?= ))\s*(?=\S)")
-_CELLS = re.compile(r"\s*[|│┃]\s*|\s{2,}|\t")
 _CELL = re.compile(rf"({_NUMBER})(?: ?({_UNIT}))?")
 _UNIT_OF_COLUMN = re.compile(rf"[(\[]({_UNIT})(?:{_EACH})?[)\]]")
 _WITH_UNIT = re.compile(rf"[0-9] ?(?:{_UNIT})(?:{_EACH})?(?![\w/])|{_UNIT_OF_COLUMN.pattern}")
 _LITERALS = _WORDS["literals"].split()
 """Of which :data:`_MEASURES` holds one, in small letters: they are found twenty times as fast."""
-_SIDE = re.compile(r"\s*([A-Z][\w.-]*(?: [A-Z][\w.-]*)*) \((?=[^()]+$)")
-"""What a figure in brackets is of: ``TensorRT-LLM (total latency: ``."""
-_OF_WHAT = re.compile(r"@\[[^\]]*\]")
-"""What COCO's figures are of: the IoU, the area and the number of boxes are no figures themselves."""
-_ASSIGNED = re.compile(r"(?:[:=]|\bis)$")
-_STATISTIC = re.compile(_WORDS["statistic"])
+_STATISTIC = _FORMS["statistic"]
 """The head of a column that says of what each row's name stands for: ``inference_ms | 4.1 | 3.9``."""
-_HEADING = re.compile(
-    r"\W*={2,} *([A-Za-z][^=]{1,30}?) *(?:\([^)]*\) *)?={2,}\W*$|={3,} *Start\w* *\[?(\w{2,30})|={3,} *(?:End|$)(?=())"
-)
-"""A title of figures, closed or begun by rules; the end of what such a title begins ends it."""
 _TAG = re.compile(rf"^\W*\[(PTQ|QAT|(?:(?:{_WORDS['side']})[ +_-]?)+)\]")
 """What a line's figures are of, in brackets before them."""
 _OF_TOPIC = re.compile(
@@ -74,32 +59,12 @@ _TOPIC = re.compile(
 """A title that names the quantity of the statistics below it, and its unit."""
 _STATISTICS = 12
 """Lines from such a title to its last statistic."""
-_ITEM = re.compile(
-    r"(?i:(?<!\w)['\"]?(?:model|network|backend|precision|dtype|format|provider|variant)['\"]? ?[:=] ?['\"]?)"
-    r"([A-Za-z][\w.-]{0,40})"
-)
-"""What the figures of a line are of."""
-_ITEM_NUMBER = re.compile(
-    r"(?i:^\W*(?:frame|iter(?:ation)?|step|image|img|sample|loop)\W*[0-9]+(?:/[0-9]+)?\W+)(?=[A-Za-z])"
-)
-_ALONE = re.compile(r"\W*([A-Za-z][\w .=|:-]{0,50}?)[\s|:=-]*")
-_OF_RUN = re.compile(r"[nuµm]s(?:ec)?|\S*/s\w*|(?i:fps|qps)|\S+ per s\w*")
-"""The label of nameless figures, and the units that tell what these are."""
-_EPOCH = re.compile(r"(?i:\W*epoch +[0-9]+,? *)")
-_METRIC = re.compile(r"(?i:metrics?|measure|quantity)")
-"""The head of a column of measures, beside which others are of what was measured."""
 _GROUPS, _ABOVE, _WORDS_OF_TITLE = 64, 60, 14
 """Titles of figures at most, lines from a title to a figure, words of a title."""
-_COUNTED = re.compile(r"\b[0-9]+/[0-9]+\b|^\W*[0-9]+\W|\b[0-9]+:[0-9]{2}\b|\b0x[0-9a-f]{4}")
-"""What counts items, and no titles."""
-_RULED = re.compile(r"([=#*~\[]|-{2,})[=#*~\[ -]*([^=#*~].*?)[=#*~\] :-]*")
-_NAMED = re.compile(r"([A-Za-z][\w .()-]{0,40}?) ?[:=|] ?(\S.{0,100})$")
-_SIZE = re.compile(_WORDS["size"])
+_SIZE = _FORMS["size"]
 """A number of a run that is a title: a batch, a length, a level."""
 _SIZES = re.compile(rf"(?:{_SIZE.pattern}[ _]*)+[=:-]* *[0-9]+\b")
 _SIDES = re.compile(rf"{_WORDS['side']}|{_SIZES.pattern}")
-_LABEL = re.compile(r"(?!\W*[0-9.]+ ?(?:[nuµm]?s|%|x)?\W*$)(?=.*[A-Za-z])\S.{0,59}")
-_UNIT_AT_END = re.compile(r"(?:_(ms|us|fps|s|mb|pct))?$")
 _UNIT_OF_NAME = re.compile(rf"{_UNIT_OF_COLUMN.pattern}\s*[:=]\s*$")
 
 
@@ -109,28 +74,29 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
     heading, topic = "", ("", "")
     before = count = since = 0
     for line, text in log.each("untyped", "text"):
-        if titled := _HEADING.match(text[:_LONGEST]):
+        if titled := _FORMS["heading"].match(text[:_LONGEST]):
             heading = titled[1] or titled[2]
             continue
-        cells = _CELLS.split(text[:_LONGEST].strip(" |│┃\t")) if line <= before + _GAP else []
+        cells = _FORMS["cells"].split(text[:_LONGEST].strip(" |│┃\t")) if line <= before + _GAP else []
         figures = [*_of_row(header, cells)]
         below = topic if line <= since + _STATISTICS else ("", "")
         is_hinted = figures or _WITH_UNIT.search(text) or any(map(text.lower().__contains__, _LITERALS))
         if line in known or not (is_hinted or (below[0] and _OF_TOPIC.search(text))):
             continue
         tags = _TAG.findall(text[:_LONGEST])
-        plain = _LOGGED.sub("", _OF_WHAT.sub("", text[:_LONGEST]))
-        plain = _EPOCH.sub("", plain) if tags else _ITEM_NUMBER.sub("", plain)
-        cells = cells or _CELLS.split(plain.strip(" |│┃\t"))
+        plain = _LOGGED.sub("", _FORMS["conditions"].sub("", text[:_LONGEST]))
+        plain = _FORMS["epoch"].sub("", plain) if tags else _FORMS["item number"].sub("", plain)
+        cells = cells or _FORMS["cells"].split(plain.strip(" |│┃\t"))
         if figures:
             before = line
         elif (
-            any(_is_measure(cell) or _STATISTIC.fullmatch(cell) for cell in cells[1:]) or _METRIC.fullmatch(cells[0])
+            any(_is_measure(cell) or _STATISTIC.fullmatch(cell) for cell in cells[1:])
+            or _FORMS["metric"].fullmatch(cells[0])
         ) and not any(map(_CELL.fullmatch, cells)):
             header, before = cells, line
         elif named := _TOPIC.fullmatch(plain):
             topic, since = (named[1], named[2] or ""), line
-        of_line = ": ".join(_ITEM.findall(plain))
+        of_line = ": ".join(_FORMS["item"].findall(plain))
         for name, number in figures or [*_statistics(plain, below)] or _in_line(plain):
             if isfinite(value := number_of(number)) and (value or not _TIMES.fullmatch(name.unit)):
                 of_what = filter(None, (heading, *tags, of_line, name.group))
@@ -197,13 +163,13 @@ def _by_side(found: list[_Stated]) -> list[_Stated]:
 def _title(text: str) -> tuple[str, str] | None:
     """Return the form of a line that may be a title of figures, and what it says; None if it is none."""
     plain = _LOGGED.sub("", text[:_LONGEST]).strip()
-    if engine := _ENGINE_FILE.search(text):
+    if engine := _FORMS["engine file"].search(text):
         return "engine", "_".join(engine[1].split("_")[-2:])
-    if not plain or _COUNTED.search(plain) or _NO_RESULT.search(plain):
+    if not plain or _FORMS["counted"].search(plain) or _NO_RESULT.search(plain):
         return None
-    if ruled := _RULED.fullmatch(plain):
+    if ruled := _FORMS["ruled"].fullmatch(plain):
         return f"{ruled[1][0]}=", ruled[2]
-    if named := _NAMED.match(plain):
+    if named := _FORMS["named"].match(plain):
         is_number = not re.search(r"[A-Za-z]", named[2])
         return named[1].lower(), "" if is_number and not _SIZE.search(named[1]) else f"{named[1]} {named[2]}"
     words = plain.split()
@@ -221,7 +187,7 @@ def _labels(titles: Sequence[tuple[int, tuple[str, str]]], lines: Sequence[int])
             labels = [label.strip(" :=,;|#*") for label in labels]
             if before and _SIZE.search(before[-1]):
                 labels = [f"{before[-1].strip(_EDGES)} {label}" for label in labels]
-            if len({*labels}) == len(labels) and all(map(_LABEL.fullmatch, labels)):
+            if len({*labels}) == len(labels) and all(map(_FORMS["label"].fullmatch, labels)):
                 return dict(zip(lines, labels, strict=True))
     return {}
 
@@ -249,8 +215,8 @@ def _of_row(header: Sequence[str], cells: Sequence[str]) -> Iterator[_Figure]:
     for column, cell in zip(header[1:], cells[1:], strict=True):
         number = _CELL.fullmatch(cell)
         is_read = _is_measure(cells[0]) or sum(map(bool, map(_STATISTIC.fullmatch, header))) > 1
-        if number and (_STATISTIC.fullmatch(column) or _METRIC.fullmatch(header[0])) and is_read:
-            yield StatedName(cells[0], column, number[2] or _UNIT_AT_END.findall(cells[0])[0]), number[1]
+        if number and (_STATISTIC.fullmatch(column) or _FORMS["metric"].fullmatch(header[0])) and is_read:
+            yield StatedName(cells[0], column, number[2] or _FORMS["unit at end"].findall(cells[0])[0]), number[1]
         elif number and _is_measure(column):
             unit = _UNIT_OF_COLUMN.search(column)
             name = re.split(r"[:)] ", _UNIT_OF_COLUMN.sub("", column))[0].strip(_EDGES).partition("(")[0].strip()
@@ -275,19 +241,21 @@ def _statistics(text: str, topic: tuple[str, str]) -> Iterator[_Figure]:
 
 def _in_line(text: str) -> Iterator[_Figure]:
     """Give the figures of a line; the name of each stands before it, or behind it in a list of such."""
-    found = [m for m in _FIGURE.finditer(text) if m["unit"] or _ASSIGNED.search(text[: m.start()].rstrip())]
+    found = [m for m in _FIGURE.finditer(text) if m["unit"] or _FORMS["assigned"].search(text[: m.start()].rstrip())]
     found = [] if not found or _NO_RESULT.search(_SIZES.sub("", text)) else found
-    is_list = len(found) > 1 and all(_LISTED.fullmatch(text, one.end(), two.start()) for one, two in pairwise(found))
+    is_list = len(found) > 1 and all(
+        _FORMS["listed"].fullmatch(text, one.end(), two.start()) for one, two in pairwise(found)
+    )
     base, start, first = "", 0, next((each for each in found if each["unit"]), found[0] if found else None)
     for match in found:
         before = text[start : match.start()]
         of_name = None if match["unit"] else _UNIT_OF_NAME.search(before)
         before = before[: of_name.start()] + ":" if of_name else before
-        name = " ".join(_DIVIDED.split(before.rstrip(_EDGES))[-1].strip(_EDGES).split())
-        behind = _BEHIND.match(text, match.end()) if is_list or not name else None
+        name = " ".join(_FORMS["divided"].split(before.rstrip(_EDGES))[-1].strip(_EDGES).split())
+        behind = _FORMS["behind"].match(text, match.end()) if is_list or not name else None
         sized = _SIZES.fullmatch(name) is not None
-        label = _ALONE.fullmatch(text[: first.start()]) if first and (sized or not (name or behind)) else None
-        if label and _OF_RUN.fullmatch(match["unit"] or ""):
+        label = _FORMS["alone"].fullmatch(text[: first.start()]) if first and (sized or not (name or behind)) else None
+        if label and _FORMS["of a run"].fullmatch(match["unit"] or ""):
             yield (
                 StatedName("time" if _TIMES.fullmatch(match["unit"]) else "rate", "", match["unit"], label[1]),
                 match["number"],
@@ -295,9 +263,9 @@ def _in_line(text: str) -> Iterator[_Figure]:
             name = ""
         name, start = behind[1] if behind else name, match.end()
         base = "" if ")" in before else base
-        name = f"{side[1]} {name}" if not base and (side := _SIDE.match(before)) and name else name
+        name = f"{side[1]} {name}" if not base and (side := _FORMS["before brackets"].match(before)) and name else name
         whole, base = f"{base}: {name}" if base else name, base or (name if text.startswith(" (", start) else "")
-        unit = match["unit"] or (of_name[1] if of_name else _UNIT_AT_END.findall(name)[0])
+        unit = match["unit"] or (of_name[1] if of_name else _FORMS["unit at end"].findall(name)[0])
         if name and _is_result(match["number"], whole, unit):
             yield StatedName(whole, "", unit), match["number"]
 
@@ -308,6 +276,6 @@ def _is_result(number: str, name: str, unit: str) -> bool:
         return False
     if len(number) > _LONGEST_NUMBER or (number.startswith("-") and not _SIGNED.search(name)):
         return False
-    if not _UNCLEAR.fullmatch(unit):
-        return not _IN_BYTES.fullmatch(unit) or bool(_MEMORY.search(name))
+    if not _FORMS["unclear"].fullmatch(unit):
+        return not _FORMS["bytes"].fullmatch(unit) or bool(_MEMORY.search(name))
     return not ("_" in name and number.isdigit()) and _MEASURES.search(name) is not None

@@ -62,6 +62,13 @@ SAID = {
         "total 50 ms",
         "total is made of decoder 80%, encoder 20%",
     ],
+    "max diff: 0.5\nmax diff: 0.25": ["max diff 0.5, 0.25"],
+    "Mean Total: 3 ms\nMean preprocess: 1 ms\nMean inference: 2 ms": [
+        "Mean inference 2 ms",
+        "Mean Total 3 ms",
+        "Mean preprocess 1 ms",
+        "Mean of 3 ms together: preprocess 33%, inference 67%",
+    ],
     "GPU utilization: 45 %": [
         "GPU utilization 45 %",
         "the GPU is busy 45 % of the time at most: it waits for the host",
