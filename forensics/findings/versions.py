@@ -1,11 +1,8 @@
-"""TensorRT versions, and the options of trtexec: since and before which version each exists, and what it is for.
+"""Versions of TensorRT, and the options of trtexec: since and before which version each exists, and what it is for.
 
-Which version has what is known from NVIDIA's bindings 10.0 to 11.4 and from the 10.x to 11.x migration guide; options
-from trtexec's option parser (samples/common/sampleOptions.cpp of NVIDIA/TensorRT) at its tags 6.0 to 11.1: a version is
-the first tag that has the option, ``before`` the release that refuses it as unknown. The tag 9.2, whose samples are of
-8.6, is left out. They are the table ``knowledge/tables/trtexec_options.tsv``: empty bounds are none. Names of the
-Python interface are the table ``interface.tsv``: those that the bindings (python/src at the tags 8.0 to 11.1) do not
-have in all releases, of whatever class; an empty bound is the oldest of these releases or the newest.
+The tables ``knowledge/tables/trtexec_options.tsv`` and ``interface.tsv`` name their sources. A version is the first tag
+that has the option, ``before`` the release that refuses it as unknown; the tag 9.2, whose samples are of 8.6, is left
+out. Names of the Python interface are those that some releases lack; empty bounds are the oldest and the newest.
 """
 
 from __future__ import annotations

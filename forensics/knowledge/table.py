@@ -12,6 +12,7 @@ OLDEST: Release = (5, 1)
 NEWEST: Release = (11, 1)
 """The newest release whose importers, options and headers the tables describe; later ones appear as single facts."""
 _Row = TypeVar("_Row")
+_Reader = Callable[[str], object]
 
 
 def rows(table: str, package: str = "trtforensics.knowledge") -> Iterator[Mapping[str, str]]:
@@ -27,7 +28,7 @@ def rows(table: str, package: str = "trtforensics.knowledge") -> Iterator[Mappin
         yield dict(zip(header.split("\t"), line.split("\t"), strict=True))
 
 
-def records(table: str, kind: Callable[..., _Row], **readers: Callable[[str], object]) -> tuple[_Row, ...]:
+def records(table: str, kind: Callable[..., _Row], **readers: _Reader) -> tuple[_Row, ...]:
     """Return the rows as objects of a dataclass whose fields are the columns; they are read once.
 
     A column is read as its field's type says, or by its reader.
@@ -61,9 +62,4 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-_READERS: Mapping[object, Callable[[str], object]] = {
-    Release: release,
-    Release | None: known,
-    tuple[str, ...]: words,
-    int: int,
-}
+_READERS: Mapping[object, _Reader] = {Release: release, Release | None: known, tuple[str, ...]: words, int: int}
