@@ -54,7 +54,10 @@ _PHASE = re.compile(r"(?i:prefill|generat|context|decod|encod|vision|visual|proc
 _PURE = re.compile(r"(?i:\b(?:only|alone|pure|just|infer\w*|forward|engine|nur|apenas|solo|seule?ment)\b)")
 _WHOLE_TIME = re.compile(r"(?i:\b(?:total|overall|sum|all|end.to.end|e2e|real|whole|full|entire|pipeline)\b)")
 """What is said of the time of an inference itself, and of one with all that is around it."""
-_BUSY, _IDLE = re.compile(r"^(?!.*(?i:cpu|mem|dla|disk)).*(?i:utili[sz]|gpu.*(?:usage|load\b|busy))"), 80
+_BUSY, _IDLE = (
+    re.compile(r"^(?!.*(?i:cpu|mem|dla|disk|cache|kv|slot|queue|batch)).*(?i:utili[sz]|gpu.*(?:usage|load\b|busy))"),
+    80,
+)
 """The GPU's part of the time, and from which percentage on it does not wait for others."""
 _BEHIND, _FAR, _ROUNDED = 6, 10, 0.03
 """Lines, and times the part, that a whole may be away from its part; what may lack of its parts."""
@@ -112,9 +115,8 @@ def _conclusions(results: Sequence[RunResult]) -> Iterator[tuple[str, SourceSpan
     alone = [each for each in times if not each[1].group]
     for one, two in pairwise(alone):
         (short, of, span), (long, of_all, _) = sorted((one, two), key=itemgetter(0))
-        alike = of.unit == of_all.unit and bool(_MEAN.search(of.name.lower())) is bool(
-            _MEAN.search(of_all.name.lower())
-        )
+        means = {bool(_MEAN.search(each.name.lower())) for each in (of, of_all)}
+        alike = of.unit == of_all.unit and len(means) == 1
         is_near = two[2].line - one[2].line <= _BEHIND and alike and long < _FAR * short
         if is_near and _PURE.search(of.name) and _WHOLE_TIME.search(of_all.name):
             words = f"{figure(short)} of {figure(long)} {of.unit} is {of.name}"

@@ -86,6 +86,13 @@ def test_a_pause_behind_the_importer_is_not_that_of_the_libraries_named_after_it
     ]
 
 
+def test_loads_with_work_between_them_are_no_time_of_one(tmp_path: Path) -> None:
+    loads = [f"[11/21/2026-10:00:{second}] [TRT] [I] Loaded engine size: {second} MiB\n" for second in (10, 30)]
+    (tmp_path / "b.log").write_text("".join(loads))
+    read = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    assert not any("load 20 s" in row.text for row in pauses(read))
+
+
 def test_days_count_and_a_log_of_two_clocks_tells_nothing(tmp_path: Path) -> None:
     said = "2026-01-0{} {}:00:00 INFO a\n[TRT] [I] Hello\n"
     for times, expected in (((1, 23), (2, "01")), ["from 23:00:00 to 01:00:00, 7200 s"]), (((1, 10), (1, "03")), []):

@@ -69,6 +69,7 @@ SAID = {
         "Mean preprocess 1 ms",
         "Mean of 3 ms together: preprocess 33%, inference 67%",
     ],
+    "KV cache utilization: 30 %": ["KV cache utilization 30 %"],
     "GPU utilization: 45 %": [
         "GPU utilization 45 %",
         "the GPU is busy 45 % of the time at most: it waits for the host",
