@@ -165,7 +165,7 @@ def remedy_of(operator: str, refusal: str, version: Sequence[int] | None) -> str
         row for row in records("remedies", Remedy) if row.operator == operator and (not version or row.holds(version))
     ]
     fitting = [row for row in of_it if row.when and re.search(f"(?i:{row.when})", text)]
-    fitting = fitting or (of_it[-1:] if _BARE.search(refusal) else [])
+    fitting = fitting or ([row for row in of_it if not row.when] or of_it[::-1])[: bool(_BARE.search(refusal))]
     return next((row.words_for(version) for row in reversed(fitting) if row.when == fitting[0].when), "")
 
 
