@@ -20,16 +20,11 @@ _MEASURED = {"latency_ms", "gpu_compute_ms", "build_s"}
 """The results of a program that measures for itself."""
 _RANKS = [(int(row["rank"]), re.compile(row["pattern"])) for row in rows("stated_ranks", "trtforensics.render")]
 """What most people look for first: rates, times of inferences, accuracies, other times; by the key."""
+_FORMS = {row["what"]: re.compile(row["pattern"]) for row in rows("stated_forms", "trtforensics.render")}
+"""What names say: a mean, a step of an inference, a phase, the whole time or an inference's alone, the GPU's use."""
 _OTHER = len({rank for rank, _ in _RANKS}) - 1
-_METRIC = re.compile(
-    r"(?:(?<=[_ ])(?:precision|recall|m?ap(?:50)?(?:[_-]?(?:50[_-])?95)?|accuracy|f1))$", re.IGNORECASE
-)
-"""What a name ends with that has others of its kind beside it."""
 _SHIFT, _SAME = 0.005, 5
 """From which change of precision and recall on they moved; how many times smaller that of the AP must be."""
-_MEAN = re.compile(r"average|\bavg|\bmean|\bmedian|overall")
-_DIGITS = re.compile(r"(?<![A-Za-z@0-9.-])[0-9][0-9.]*")
-_TIME = re.compile(r"(?i:latency|time|took|elapsed|duration)(?!.*\b[mun]?s\b)")
 _NAME, _SHOWN, _ROWS = 40, 10, 4
 """Characters of a name, names, and rows of a table or parts of a sum that are shown."""
 _FIRST, _WARM = 1.3, 2
@@ -47,18 +42,8 @@ _STATISTIC = re.compile(
     re.IGNORECASE,
 )
 """A name that does not say of what it is."""
-_STEP_NAME = re.compile(r"(?i:\b(?:pre|post)[-_ ]?process\w*|\binfer(?:ence)?\b)")
-"""What tells times apart that are parts of one: a step of the inference."""
-_PHASE = re.compile(r"(?i:prefill|generat|context|decod|encod|vision|visual|process|infer|load|copy|nms|h2d|d2h)")
-"""What a heading of a phase says, whose total is part of that of all."""
-_PURE = re.compile(r"(?i:\b(?:only|alone|pure|just|infer\w*|forward|engine|nur|apenas|solo|seule?ment)\b)")
-_WHOLE_TIME = re.compile(r"(?i:\b(?:total|overall|sum|all|end.to.end|e2e|real|whole|full|entire|pipeline)\b)")
-"""What is said of the time of an inference itself, and of one with all that is around it."""
-_BUSY, _IDLE = (
-    re.compile(r"^(?!.*(?i:cpu|mem|dla|disk|cache|kv|slot|queue|batch)).*(?i:utili[sz]|gpu.*(?:usage|load\b|busy))"),
-    80,
-)
-"""The GPU's part of the time, and from which percentage on it does not wait for others."""
+_IDLE = 80
+"""The percentage of use from which on the GPU does not wait for others."""
 _BEHIND, _FAR, _ROUNDED = 6, 10, 0.03
 """Lines, and times the part, that a whole may be away from its part; what may lack of its parts."""
 _WHOLE, _NEARLY = 100, 0.9995
@@ -96,29 +81,31 @@ def _conclusions(results: Sequence[RunResult]) -> Iterator[tuple[str, SourceSpan
     named = [(each.number, each.stated, each.span) for each in results if each.stated and each.number]
     steps = grouped(
         [(part, each) for each in named if (part := _step_of(each))],
-        lambda each: (_STEP_NAME.sub("", each[1][1].name.partition(" per image")[0]).strip(), each[1][1].unit),
+        lambda each: (_FORMS["step"].sub("", each[1][1].name.partition(" per image")[0]).strip(), each[1][1].unit),
     )
     for (name, unit), values in steps.items():
         yield from _parts(name, unit, grouped(values, itemgetter(0)))
     phases = [(each[1].group, each) for each in named if re.match("(?i:total)", each[1].name) and _is_time(each[1])]
     for (name, unit), values in grouped(phases, lambda each: (each[1][1].name, each[1][1].unit)).items():
-        if all(_PHASE.search(group) for group, _ in values):
+        if all(_FORMS["phase"].search(group) for group, _ in values):
             yield from _parts(name, unit, grouped(values, itemgetter(0)))
     times = [each for each in named if _is_time(each[1])]
     for block in grouped(times, lambda each: (each[1].group, each[1].unit, each[1].row and each[1].name)).values():
         yield from _of_total([(of.row or of.name, number, span) for number, of, span in block])
     busy = max(
-        (each for each in named if _BUSY.search(each[1].name) and each[1].unit == "%"), default=None, key=itemgetter(0)
+        (each for each in named if _FORMS["busy"].search(each[1].name) and each[1].unit == "%"),
+        default=None,
+        key=itemgetter(0),
     )
     if busy is not None and busy[0] < _IDLE:
         yield f"the GPU is busy {figure(busy[0])} % of the time at most: it waits for the host", busy[2]
     alone = [each for each in times if not each[1].group]
     for one, two in pairwise(alone):
         (short, of, span), (long, of_all, _) = sorted((one, two), key=itemgetter(0))
-        means = {bool(_MEAN.search(each.name.lower())) for each in (of, of_all)}
+        means = {bool(_FORMS["mean"].search(each.name.lower())) for each in (of, of_all)}
         alike = of.unit == of_all.unit and len(means) == 1
         is_near = two[2].line - one[2].line <= _BEHIND and alike and long < _FAR * short
-        if is_near and _PURE.search(of.name) and _WHOLE_TIME.search(of_all.name):
+        if is_near and _FORMS["pure"].search(of.name) and _FORMS["whole"].search(of_all.name):
             words = f"{figure(short)} of {figure(long)} {of.unit} is {of.name}"
             yield f"{words}: {1 - short / long:.0%} is spent elsewhere", span
 
@@ -152,9 +139,9 @@ def _parts(
 
 def _of_total(times: Sequence[tuple[str, float, SourceSpan]]) -> Iterator[tuple[str, SourceSpan]]:
     """Say what part of a total each of the times beside it is that add up to it."""
-    totals = [each for each in times if _WHOLE_TIME.search(each[0])]
+    totals = [each for each in times if _FORMS["whole"].search(each[0])]
     parts = sorted((each for each in times if each not in totals), key=itemgetter(1), reverse=True)
-    steps = [each for each in parts if _STEP_NAME.search(each[0])]
+    steps = [each for each in parts if _FORMS["step"].search(each[0])]
     if len(totals) == 1 and len(steps) < len(parts) and _SEVERAL <= len(times) == len({name for name, *_ in times}):
         ((name, whole, span),) = totals
         if abs(sum(number for _, number, _ in parts) / whole - 1) <= _ROUNDED:
@@ -164,7 +151,7 @@ def _of_total(times: Sequence[tuple[str, float, SourceSpan]]) -> Iterator[tuple[
 
 def _step_of(each: _Named) -> str:
     """Return the step of an inference that a time is of."""
-    part = _STEP_NAME.search(each[1].name) if _is_time(each[1]) else None
+    part = _FORMS["step"].search(each[1].name) if _is_time(each[1]) else None
     return part[0].lower() if part else ""
 
 
@@ -185,7 +172,7 @@ def _groups(results: Sequence[RunResult]) -> list[_Group]:
     parts = grouped(named, lambda each: (each[2], each[1].name.rpartition(": ")[0]))
     sums = {(span, name.name) for _, name, span in named if len(parts.get((span, name.name), ())) > 1}
     rest = [each for each in named if (each[2], each[1].name.rpartition(": ")[0]) not in sums]
-    groups, families = [], grouped(rest, lambda each: (_METRIC.sub("", each[1].name), each[1].row)).items()
+    groups, families = [], grouped(rest, lambda each: (_FORMS["metric"].sub("", each[1].name), each[1].row)).items()
     kin = {family: each for (family, _), each in families if family and len({name.name for _, name, _ in each}) > 1}
     kin = {family: each for family, each in kin.items() if len(each) == len({name.name for _, name, _ in each})}
     for family, each in kin.items():
@@ -204,13 +191,15 @@ def _groups(results: Sequence[RunResult]) -> list[_Group]:
         ends = [_of_sum(*each[:2], parts[each[2], each[1].name]) for each in [*of_sum[:1], *of_sum[1:][-1:]]]
         key = name.key.lower()
         rank = next(rank for rank, words in _RANKS if words.search(key))
-        groups.append((rank, _MEAN.search(key) is not None, ", last ".join(ends) or _of_group(group), span))
+        groups.append((rank, _FORMS["mean"].search(key) is not None, ", last ".join(ends) or _of_group(group), span))
     return groups
 
 
 def _quantities(named: Sequence[_Named]) -> Iterator[list[_Named]]:
     """Give the figures of each name; by their titles where each of a few has several."""
-    of_name = grouped(named, lambda each: (_DIGITS.sub("#", each[1].name).lower(), each[1].unit, bool(each[1].row)))
+    of_name = grouped(
+        named, lambda each: (_FORMS["digits"].sub("#", each[1].name).lower(), each[1].unit, bool(each[1].row))
+    )
     for group in of_name.values():
         titles = grouped(group, lambda each: each[1].group)
         yield from titles.values() if len(titles) <= _LABELS and not _labels(group) else [group]
@@ -246,7 +235,7 @@ def _nearest(group: Sequence[_Named], words: Sequence[str]) -> str:
     apart = _apart(group)
     if len(words) >= _SEVERAL and 0 < ordered[-1][0] < _ALIKE * ordered[0][0]:
         return f" (alike within {ordered[-1][0] / ordered[0][0] - 1:.0%})"
-    if not apart or len(words) < _SEVERAL or any(map(_WHOLE_TIME.search, words)):
+    if not apart or len(words) < _SEVERAL or any(map(_FORMS["whole"].search, words)):
         return apart
     one, two = min(pairwise(ordered), key=lambda pair: pair[1][0] / pair[0][0])
     return f"{apart[:-1]}, nearest {one[1].rpartition(' ')[0]} and {two[1].rpartition(' ')[0]})"
@@ -271,10 +260,10 @@ def _levels(values: Sequence[float]) -> str:
 def _of_group(group: Sequence[_Named]) -> str:
     """Say what the figures under a name are: by their labels, else each, or the least and the most."""
     (_, stated, _), *_ = group
-    unit = f" {stated.unit or ('(unit not printed)' if _TIME.search(stated.name) else '')}".rstrip()
+    unit = f" {stated.unit or ('(unit not printed)' if _FORMS['time'].search(stated.name) else '')}".rstrip()
     if labels := _labels(group):
         return _of_labels(group, labels, unit)
-    means = [each for each in group if _MEAN.search(each[1].row.lower())]
+    means = [each for each in group if _FORMS["mean"].search(each[1].row.lower())]
     if len(row_names := {each.row for _, each, _ in group}) > 1 and all(map(_STATISTIC.fullmatch, row_names)) and means:
         group = [each for each in means if each[1].row == means[0][1].row]
         stated = group[0][1]
@@ -285,7 +274,7 @@ def _of_group(group: Sequence[_Named]) -> str:
     if len({*values}) == 1 or len(values) <= _ROWS:
         return f"{name} {', '.join(values if len({*values}) > 1 else values[:1])}{unit}{_apart(group)}"
     if levels := _levels([value for value, *_ in group]):
-        return f"{_DIGITS.sub('N', name)} in steps, {levels}{unit}, as by the clock or the power mode"
+        return f"{_FORMS['digits'].sub('N', name)} in steps, {levels}{unit}, as by the clock or the power mode"
     low, high = (figure(end(group, key=itemgetter(0))[0]) for end in (min, max))
     usual = median(value for value, *_ in group)
     first = f", first {values[0]}" if values[0] in {low, high} or group[0][0] >= _FIRST * usual > 0 else ""
@@ -293,7 +282,7 @@ def _of_group(group: Sequence[_Named]) -> str:
     zeros = sum(value == 0 for value, *_ in group)
     first += " as of warm-up" * (_is_time(stated) and values[0] == high and group[0][0] >= _WARM * usual)
     often = f"{len(values)} times, median {figure(usual)}{f', {zeros} of them 0' if zeros else ''}"
-    return f"{_DIGITS.sub('N', name)} {low} to {high}{unit} ({often}{first}{last})"
+    return f"{_FORMS['digits'].sub('N', name)} {low} to {high}{unit} ({often}{first}{last})"
 
 
 def _labels(group: Sequence[_Named]) -> list[tuple[str, ...]]:
