@@ -91,7 +91,7 @@ def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observa
     for note in notes:
         below = note.span.line + 1 if note.text("below") or _HEAD.fullmatch(note.text("text")) else note.span.line
         handed_on = any(text in note.text("text") for text in (*NO_ENGINE, *NO_RUN))
-        told = note.kind == "failed_word" and OWN.match(note.text("text"))
+        told = COMMAND.match(note.text("text")) or (note.kind == "failed_word" and OWN.match(note.text("text")))
         if not handed_on and not told and {note.span.line, below}.isdisjoint(known):
             before = [n for n in case.notes("parse_failed") if 0 <= note.span.line - n.span.line <= NEAR][-1:]
             node = note.text("node") or next((_node_below(case, begun) for begun in before), "")
@@ -114,6 +114,8 @@ _HEAD = re.compile(r"(?:.*: )?(?:Error Code [0-9]+: )?(?:Internal Error|API Usag
 """A class of errors without words, which stand in the line below."""
 
 
+COMMAND = re.compile(r"[\s$#>`*]*(?:sudo )?\S*(?:trtexec|polygraphy|perf_analyzer)(?:\.exe)? (?:[\w./-]+ )*--\w")
+"""A command that somebody typed: its options are no error."""
 OWN = re.compile(r"[^\"':]*\b(?:I|[Ww]e|[Mm]y|[Oo]ur)\b [a-z][^:]*$")
 """A sentence of the log's owner, without another's behind a colon: no program wrote it."""
 
