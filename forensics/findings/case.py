@@ -68,7 +68,7 @@ class Case:
 
     ``baseline`` is the first build of an earlier log of the same model. ``explained`` are the lines that findings of
     other rules cite, and ``worst`` is the severity of the worst of these; only for rules that run last. ``excerpt`` is
-    the text of a short log of which no rule has said more than a note.
+    the text of a short log; the rule for logs without an error reads it.
     """
 
     build: Build

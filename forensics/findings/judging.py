@@ -149,9 +149,14 @@ def _observed_in(
 
 def _listed(report: Report, read: QuotedLog) -> Report:
     """Return a report of one log with the tensors and layers that a tool of Polygraphy lists."""
-    is_list, source = any(run.outcome.reached == "listed" for run in read.log.runs), report.sources[0]
-    listed = listings(read.whole()) if is_list else ()
-    return replace(report, sources=(replace(source, times=(*source.times, *listed)),))
+    if not _is_listing(read):
+        return report
+    source = report.sources[0]
+    return replace(report, sources=(replace(source, times=(*source.times, *listings(read.whole()))),))
+
+
+def _is_listing(read: QuotedLog) -> bool:
+    return any(run.outcome.reached == "listed" for run in read.log.runs)
 
 
 def _with_excerpt(observed: list[_RuleObservation], case: Case, read: QuotedLog) -> list[_RuleObservation]:
@@ -170,7 +175,7 @@ def _detailed(report: Report, read: QuotedLog) -> Report:
     told = telling_lines(text)
     cited |= {line for lines, _ in told for line in lines}
     is_own = any(run.program is not Program.TRTEXEC for run in read.log.runs)
-    listed = (each for each in listings(text) if each not in report.sources[0].times)
+    listed = () if _is_listing(read) else listings(text)
     values = (*outputs(text), *listed, *(printed_values(text) if is_own else ()))
     details = (*pauses(read), *values, *(row for _, row in told), *detail_rows(read.log, cited))
     return replace(report, sources=(replace(report.sources[0], details=details),))

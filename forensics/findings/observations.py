@@ -115,7 +115,7 @@ _HEAD = re.compile(r"(?:.*: )?(?:Error Code [0-9]+: )?(?:Internal Error|API Usag
 
 
 COMMAND = re.compile(r"[\s$#>`*]*(?:sudo )?\S*(?:trtexec|polygraphy|perf_analyzer)(?:\.exe)? (?:[\w./-]+ )*--\w")
-"""A command that somebody typed: its options are no error."""
+"""A typed command. Its options are no error."""
 OWN = re.compile(r"[^\"':]*\b(?:I|[Ww]e|[Mm]y|[Oo]ur)\b [a-z][^:]*$")
 """A sentence of the log's owner, without another's behind a colon: no program wrote it."""
 

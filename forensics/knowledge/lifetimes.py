@@ -20,7 +20,7 @@ class Lifetime(Period):
 
 @dataclass(frozen=True, slots=True)
 class Package(Period):
-    """Releases of a package that are known not to work alone: why, or what they are made for, and what to do."""
+    """Releases of a package that do not work by themselves. ``fact`` says why, ``way`` what to do."""
 
     name: str
     fact: str

@@ -8,7 +8,7 @@ from trtforensics.knowledge.table import OLDEST, Release
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Releases of which a row of a table speaks; ``last`` is None where no end is known."""
+    """The releases that a row of a table is about; ``last`` is None where no end is known."""
 
     first: Release
     last: Release | None

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
 from trtforensics.knowledge.periods import Period
@@ -88,7 +87,6 @@ def stack_of(version: Sequence[int], platform: Platform = "x86-64") -> tuple[Sta
     return patch or tuple(stack for stack in on_platform if stack.release == minor(version))
 
 
-@cache
 def stacks() -> tuple[Stack, ...]:
     """Return all rows of ``stack.tsv``, oldest release first."""
     return records("stack", Stack, driver=_drivers, opset=_opsets)

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
 from trtforensics.knowledge.table import records
@@ -25,7 +24,6 @@ class Term:
         return any(re.fullmatch(pattern, name, re.IGNORECASE) for pattern in patterns)
 
 
-@cache
 def terms() -> tuple[Term, ...]:
     """Return all rows of ``terms.tsv``."""
     return records("terms", Term, names=lambda names: tuple(names.split(";")))

@@ -138,7 +138,8 @@ class StepExit:
 
 
 _SHELL = 128
-_READERS = ("inspect", "debug", "surgeon", "check", "data", "template", "plugin")
+POLYGRAPHY_READERS = ("inspect", "debug", "surgeon", "check", "data", "template", "plugin")
+"""Tools of Polygraphy that make no engine."""
 _LAST_SIGNAL = 64
 
 
@@ -247,5 +248,5 @@ class Run:
 
     @property
     def only_reads(self) -> bool:
-        """Whether it is a tool of Polygraphy of which no engine comes: its subject is a model or a file."""
-        return self.program is Program.POLYGRAPHY and self.subcommand.startswith(_READERS)
+        """Whether it is a tool of Polygraphy that makes no engine: it reads a model or a file."""
+        return self.program is Program.POLYGRAPHY and self.subcommand.startswith(POLYGRAPHY_READERS)

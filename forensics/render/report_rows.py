@@ -206,7 +206,9 @@ def _of_run(build: Build, run: Run | None) -> Values:
 
 
 _SIBLINGS = 5
-"""Layers of a kind from which on one may be told from them; its least percent; its square is how many times as long."""
+"""The fewest layers of one kind of which one can stand out."""
+_LONG_TIMES, _LONG_PERCENT = 25, 5
+"""How many times the median of its kind a layer takes at least that stands out, and of the profile."""
 _KEYS = {"gpu": "gpu_compute_ms", "enqueue": "enqueue_ms", "whole": "latency_ms", "h2d": "h2d_ms", "d2h": "d2h_ms"}
 _NAME = 60
 _IDLE = 93
@@ -245,8 +247,8 @@ def _outlier(profile: ProfileRun) -> str:
     """Name the layer that takes many times as long as layers of its name but for numbers, and what they take."""
     for alike in grouped(profile.layers, lambda row: re.sub(r"\d+", "", row.name)).values():
         least, most = median(row.average_ms for row in alike), max(alike, key=lambda row: row.average_ms)
-        far = len(alike) >= _SIBLINGS and most.average_ms >= _SIBLINGS**2 * least > 0
-        if far and most.percentage >= _SIBLINGS:
+        far = len(alike) >= _SIBLINGS and most.average_ms >= _LONG_TIMES * least > 0
+        if far and most.percentage >= _LONG_PERCENT:
             name, took = shortened(most.name, _NAME), f"{figure(most.average_ms)} ms (line {most.span.line})"
             return f"{name} takes {took}, and the other {len(alike) - 1} of its kind {figure(least)} ms in the median"
     return ""

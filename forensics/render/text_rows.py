@@ -181,7 +181,7 @@ def _tensors(text: LogText) -> Iterator[TimeRow]:
 
 
 def _layers(text: LogText) -> Iterator[TimeRow]:
-    """Tell how many layers of which types Polygraphy lists, of each network, engine or model; of a replay, tactics."""
+    """Count the layers of each type that Polygraphy lists of a network, engine or model, and a replay's tactics."""
     listed_types: list[tuple[str, int, Counter[str]]] = []
     for lines in text.matches(_LAYERS):
         for line in map(int, lines):

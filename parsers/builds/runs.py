@@ -13,7 +13,7 @@ from trtforensics.console.counting import listed
 from trtforensics.knowledge.table import rows
 from trtforensics.model.data_types import ELEMENT_TYPES
 from trtforensics.model.log import OnnxNode
-from trtforensics.model.run import Phase, PhaseName, Program, Run, RunResult
+from trtforensics.model.run import POLYGRAPHY_READERS, Phase, PhaseName, Program, Run, RunResult
 from trtforensics.parsers.builds.comparisons import comparisons
 from trtforensics.parsers.builds.header import names_version
 from trtforensics.parsers.builds.run_edges import PROGRAMS, RunEdges, program_of, typed_commands
@@ -112,7 +112,7 @@ def _loggers(view: LinesView, log: Log, own: int) -> Iterator[tuple[int, str]]:
 
 
 def _command(view: LinesView) -> tuple[int, str | None]:
-    """Return a run's command, and its line: a program prints it, else somebody typed it."""
+    """Return a run's command and its line: the printed command, else the typed one."""
     printed = (row for kind in ("banner", "poly_run", "poly_verdict") for row in view.each(kind, "command"))
     typed = typed_commands(view)
     known = (row for row in typed if program_of(row[1]) is not None)
@@ -120,9 +120,7 @@ def _command(view: LinesView) -> tuple[int, str | None]:
     return next((row for row in chain(printed, known, others) if row[1] is not None), (0, None))
 
 
-_MODE = re.compile(
-    r"polygraphy(?:\.exe)? ((?:run|convert)\b|(?:check|inspect|debug|surgeon|data|template|plugin)(?: [a-z-]+(?!\S))?)"
-)
+_MODE = re.compile(rf"polygraphy(?:\.exe)? ((?:run|convert)\b|(?:{'|'.join(POLYGRAPHY_READERS)})(?: [a-z-]+(?!\S))?)")
 
 
 def _subcommand(view: LinesView, command: str) -> str:

@@ -35,9 +35,9 @@ _WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])
 _LONGEST_EXCERPT = 500
 """Lines up to which a text is an excerpt that may have lost prefixes and line ends."""
 _MOST_WRAPPED = 3
-_MOST_KEPT = 20_000
-"""Lines that no rule reads which are kept, besides those that name a cause."""
 """The most lines that were one line before somebody wrapped it."""
+_MOST_KEPT = 20_000
+"""The most lines that are kept without a rule that reads them; those that name a cause are kept besides."""
 _PHRASE = re.compile(r"(?=[A-Za-z ]{14})[A-Za-z]+ [A-Za-z ]+")
 """Words in a literal that make a line unmistakable."""
 _BEHIND, _RUNNING = b" &&&& ", b"RUNNING"

@@ -47,8 +47,8 @@ _SUBJECT = re.compile(
 )
 """What a few lines by themselves are about, where they come of a build or its profile."""
 _TYPES = re.compile(rb"(?i)\b(?:fp16|int8)\b")
-_SHORT = 60
-"""Lines of a text that may still be about one question."""
+ONE_QUESTION = 60
+"""The most lines of a text that somebody pasted to ask one question."""
 _FRAME = re.compile(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")
 """A frame of a Python traceback. A traceback is read even where it does not name TensorRT."""
 _HINTS = tuple(row["word"].encode() for row in rows("hints", "trtforensics.parsers.lines"))
@@ -129,7 +129,7 @@ def mention_tensorrt(index: LineIndex, lines: Positions) -> bool:
     texts = _openings(_spans(index, lines).texts(index.data))
     about = _SUBJECT if len(index) <= FEW else _TYPES
     few = len(index) <= FEW and any(says_failure(text.decode(errors="replace")) for text in texts)
-    few = few or (len(index) <= _SHORT and any(map(about.search, texts)))
+    few = few or (len(index) <= ONE_QUESTION and any(map(about.search, texts)))
     return few or any(map(_FRAME.search, texts)) or name_tensorrt(texts)
 
 

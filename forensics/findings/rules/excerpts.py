@@ -11,11 +11,8 @@ from trtforensics.findings.rule import explained, shared_cases
 from trtforensics.findings.special_cases import special
 from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.lines.dialects import prefix_of
-from trtforensics.parsers.lines.unread import ANY_ERROR
+from trtforensics.parsers.lines.unread import ANY_ERROR, ONE_QUESTION
 from trtforensics.sources.quoting import QuotedLog
-
-AT_ONCE = 60
-"""Lines of an excerpt: what it lacks is not what is asked about, where it tells anything."""
 
 _PRINTED = re.compile(
     r"^\s*(?:[\[({|&]|\W*(?i:warn(?:ing)?|info|debug|error)\b)|^\s{3}|\s\|\s|\bFile \"|=.*=.*=|\b(?:INFO|WARN|SUCC)\b"
@@ -30,7 +27,7 @@ _SAID = re.compile(
 def as_excerpt(case: Case, read: QuotedLog, worst: Severity) -> Case:
     """Return a case with the text of a short log; without it of a longer one, or of several files."""
     source = read.log.source
-    quoted = read.quote(range(1, source.lines + 1)) if source.lines <= AT_ONCE and not source.parts else {}
+    quoted = read.quote(range(1, source.lines + 1)) if source.lines <= ONE_QUESTION and not source.parts else {}
     return replace(case, worst=worst, excerpt="\n".join(quoted[line] for line in sorted(quoted)))
 
 

@@ -8,7 +8,6 @@ from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Confidence, Observation, Severity, Step
 from trtforensics.findings.observations import CLASSES, NO_ENGINE, NO_RUN, observe, quoted, says, unexplained
 from trtforensics.findings.rule import explained
-from trtforensics.findings.rules.excerpts import AT_ONCE
 from trtforensics.findings.rules.failures import being_timed
 from trtforensics.findings.rules.gpu import unfitting
 from trtforensics.findings.steps.commands import detailed_flags, logged, options, polygraphy_run, trtexec
@@ -17,6 +16,7 @@ from trtforensics.model.notes import Note
 from trtforensics.model.run import Ending, PhaseName, Program, Run, StepExit
 from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.builds.run_outcomes import BENIGN
+from trtforensics.parsers.lines.unread import ONE_QUESTION
 from trtforensics.parsers.text.wrapping import PASTED
 
 
@@ -243,7 +243,7 @@ def not_shown(case: Case) -> Iterator[Observation]:
     times = (each for each in build.results if each.key != "loaded_engine_mib")
     measured = any(times) or (run is not None and bool(run.comparisons))
     answered = case.explained or measured or case.notes("program_error", *_WORDED)
-    told = case.log.source.lines <= AT_ONCE and not options(case) and (case.explained or measured)
+    told = case.log.source.lines <= ONE_QUESTION and not options(case) and (case.explained or measured)
     if told or (not ended and (answered or not (known.own_lines or build.command))):
         return  # the lines that a verbose logger would add change nothing
     harmless = any((ended, loads, known.engine_layers, not builds))
