@@ -419,7 +419,7 @@ def plot(first: LoadedBuild, second: LoadedBuild | None = None, *, of: str = "")
         ForensicsError: the files do not give the figure; the error says what it needs.
     """
     from trtforensics.notebook_views import FigureView, view  # noqa: PLC0415 - for this call only
-    from trtforensics.plots.choosing import figures_of, figures_of_two, named  # noqa: PLC0415 - as above
+    from trtforensics.plots.engine_figures import figures_of, figures_of_two, named  # noqa: PLC0415 - as above
 
     made = figures_of(first.engine)
     if second is not None:

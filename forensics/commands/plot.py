@@ -9,7 +9,7 @@ from trtforensics.console.progress import ProgressLine
 from trtforensics.engines.joining import load_joined
 from trtforensics.errors import UsageError
 from trtforensics.plots import page
-from trtforensics.plots.choosing import NEEDS, figures_of, figures_of_two, named
+from trtforensics.plots.engine_figures import NEEDS, figures_of, figures_of_two, named
 from trtforensics.plots.figure import Figure
 from trtforensics.plots.times_figures import figures_of_times
 from trtforensics.sources.build_log import keep_sources

@@ -85,7 +85,7 @@ def _summarise(report: Report, path: str) -> None:
 def _figures(inputs: Inputs) -> tuple[Figure, ...]:
     """Return the figures of the one log's last build with engine layers; none where there may be several logs."""
     from trtforensics.engines.facts import EngineFacts
-    from trtforensics.plots.choosing import figures_of
+    from trtforensics.plots.engine_figures import figures_of
 
     log = inputs.logs[0].log if isinstance(inputs.logs, list) and len(inputs.logs) == 1 else None
     described = [build for build in log.builds if build.engine_layers or build.tuning] if log else []
@@ -96,8 +96,7 @@ def _known(path: str, max_bytes: int) -> frozenset[str]:
     """Return the findings of a report as JSON, or of a dataset."""
     import json
 
-    from trtforensics.datasets.parts import is_dataset
-    from trtforensics.datasets.store import Dataset
+    from trtforensics.datasets.store import Dataset, is_dataset
 
     if is_dataset(path):
         findings = Dataset.opened(path).table("findings").to_table(columns=["code", "title"]).to_pylist()

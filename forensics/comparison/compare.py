@@ -1,11 +1,12 @@
 """Compares two sides: aligns their builds, counts values, makes differences, and puts effects under their causes."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import filterfalse
 from operator import attrgetter
 
-from trtforensics.comparison import effects, fusion_lines
+from trtforensics.comparison import effects
 from trtforensics.comparison.alignment import (
     AlignedBuilds,
     AlignedLayer,
@@ -13,26 +14,32 @@ from trtforensics.comparison.alignment import (
     Layers,
     MatchedBy,
     align_builds,
+    join_groups,
     plain_name,
 )
 from trtforensics.comparison.differences import (
     ASPECTS,
     Comparison,
+    Counts,
     Difference,
     DifferenceType,
     SideValue,
     Value,
+    ValueOccurrence,
     aspect_text,
     aspect_values,
+    count,
+    suspicious_pairs,
+    worst,
 )
 from trtforensics.comparison.loading import ComparedSide
-from trtforensics.comparison.scores import Counts, ValueOccurrence, count, suspicious_pairs, worst
 from trtforensics.comparison.times import compare_times
 from trtforensics.comparison.views import BuildView, LayerView
 from trtforensics.console.counting import counted, grouped
 from trtforensics.model.layer_types import NO_KERNEL, is_foreign_node
+from trtforensics.model.log import Fusion
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.parsers.notation.names import is_helper, members, myelin_graph
+from trtforensics.parsers.notation.names import is_helper, members, myelin_graph, without_profile
 from trtforensics.sources.kinds import Kind
 
 _ABSENT = "absent"
@@ -48,8 +55,8 @@ def compare(good: ComparedSide, bad: ComparedSide) -> Comparison:
     values: list[ValueOccurrence] = []
     tables = [_LayerComparison(good.builds, bad.builds, sort, name, values) for sort, name in _SORTS]
     rows = [row for table in tables for row in table.rows()]
-    groups, fusion_notes = fusion_lines.differing(good.builds, bad.builds)
-    rows = fusion_lines.merged(rows, groups, len(good.builds))
+    groups, fusion_notes = _differing_fusions(good.builds, bad.builds)
+    rows = _with_fusions(rows, groups, len(good.builds))
     rows = effects.ordered(rows, [table.builds for table in tables], len(good.builds))
     pairs, others = suspicious_pairs(values, len(good.builds), len(bad.builds))
     matched = Counter(layer.how for table in tables for layer in table.builds.layers if len(layer.by_build) > 1)
@@ -288,3 +295,106 @@ def _is_kernel(layer: LayerView) -> bool:
 
 def _is_foreign(layer: LayerView) -> bool:
     return is_foreign_node(layer.name)
+
+
+_FusedNames = frozenset[str]
+_QUOTED = 3
+_LINES_ONLY = "only the logs' fusion lines tell it; the layers do not show it"
+
+
+@dataclass(frozen=True, slots=True)
+class _FusionGroup:
+    """Fusions that share members and that only some builds have; ``fusions`` maps the number of a build to its own."""
+
+    parts: frozenset[str]
+    fusions: Mapping[int, Mapping[_FusedNames, Fusion]]
+
+
+def _differing_fusions(
+    good: Sequence[BuildView], bad: Sequence[BuildView]
+) -> tuple[list[_FusionGroup], tuple[str, ...]]:
+    """Return the fusions that not all logs have, in groups, and notes on what is not compared."""
+    fusions_of = {
+        number: {
+            frozenset(map(without_profile, fusion.inputs)): fusion
+            for fusion in build.fusions
+            # a layer joined with helpers only does not change
+            if sum(any(not is_helper(part) for part in _fused_parts((name,))) for name in fusion.inputs) > 1
+        }
+        for number, build in enumerate((*good, *bad))
+        if build.fusions is not None
+    }
+    sides = {number >= len(good) for number in fusions_of}
+    if len(sides) == 1:
+        return [], (f"fusion lines are printed by the {'bad' if True in sides else 'good'} side only and not compared",)
+    everywhere = frozenset.intersection(*map(frozenset, fusions_of.values())) if fusions_of else frozenset()
+    parts = {
+        inputs: _fused_parts(inputs) for each in fusions_of.values() for inputs in each if inputs not in everywhere
+    }
+    groups = join_groups([sorted(names) for names in parts.values()])
+    owner = {part: number for number, group in enumerate(groups) for part in group}
+    by_group: list[dict[int, dict[_FusedNames, Fusion]]] = [{build: {} for build in fusions_of} for _ in groups]
+    for build, fusions in fusions_of.items():
+        for inputs, fusion in fusions.items():
+            if inputs in parts:
+                by_group[owner[min(parts[inputs])]][build][inputs] = fusion
+    return [_FusionGroup(frozenset(group), fusions) for group, fusions in zip(groups, by_group, strict=True)], ()
+
+
+def _fused_parts(inputs: Iterable[str]) -> frozenset[str]:
+    return frozenset(part for name in inputs for part in (members(name) or (name,)))
+
+
+def _with_fusions(rows: Iterable[Difference], groups: Iterable[_FusionGroup], goods: int) -> list[Difference]:
+    """Add each group's lines to the fusion differences they explain, or make a difference of the group."""
+    every = list(rows)
+    for group in groups:
+        explained = [n for n, row in enumerate(every) if row.regroups and row.parts & group.parts]
+        for n in explained:
+            every[n] = replace(every[n], why=(*every[n].why, *_evidence(group, goods)))
+        if not explained:
+            shown = any(row.parts & group.parts for row in every)
+            every += _fusion_row(group, goods, () if shown else (_LINES_ONLY,))
+    return every
+
+
+def _evidence(group: _FusionGroup, goods: int) -> list[str]:
+    """Quote the first lines of each side that state a fusion of the group."""
+    quotations = []
+    for side, of_side in (("good", range(goods)), ("bad", range(goods, 1 << 62))):
+        lines = [fusion for build, fusions in group.fusions.items() if build in of_side for fusion in fusions.values()]
+        quotations += [
+            f"{side}: {_fusion_text(fusion)} ({fusion.span})" for fusion in sorted(lines, key=_line)[:_QUOTED]
+        ]
+    return quotations
+
+
+def _fusion_row(group: _FusionGroup, goods: int, why: tuple[str, ...]) -> list[Difference]:
+    counts = worst({build: frozenset(fusions) for build, fusions in group.fusions.items()}, goods)
+    if counts is None:
+        return []
+    good, bad = (
+        _fusion_values([fusions for build, fusions in group.fusions.items() if (build < goods) is is_good])
+        for is_good in (True, False)
+    )
+    first = min((fusion for fusions in group.fusions.values() for fusion in fusions.values()), key=_line)
+    name, last = " + ".join(first.inputs), float("inf")
+    about = DifferenceType.FUSION, name, MatchedBy.NAME
+    return [Difference(*about, good, bad, counts, why, last, group.parts, regroups=True)]
+
+
+def _fusion_values(builds: Sequence[Mapping[_FusedNames, Fusion]]) -> tuple[SideValue, ...]:
+    """Return the distinct sets of fusions of a side, the most frequent first."""
+    entries = []
+    for group in sorted(grouped(builds, frozenset).values(), key=len, reverse=True):
+        lines = sorted(group[0].values(), key=_line)
+        text = "; ".join(_fusion_text(fusion) for fusion in lines) or "no such fusion"
+        entries.append(SideValue(text, len(group), tuple(f.span for fusions in group for f in fusions.values())))
+    return tuple(entries)
+
+
+def _fusion_text(fusion: Fusion) -> str:
+    return f"{fusion.kind} of {' and '.join(fusion.inputs)}"
+
+
+_line = attrgetter("span.line")

@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from trtforensics.comparison.differences import Comparison, Difference, DifferenceType, SideValue
+from trtforensics.comparison.differences import Comparison, Difference, DifferenceType, SideValue, SuspiciousPair
 from trtforensics.comparison.loading import ComparedSide
 from trtforensics.comparison.runs import TOTALS
-from trtforensics.comparison.scores import SuspiciousPair
 from trtforensics.comparison.times import (
     ONE_SIDE,
     LayerDelta,

@@ -26,8 +26,7 @@ from trtforensics.console.cluster import connected
 from trtforensics.console.diagnostics import error
 from trtforensics.console.own_files import file_digest
 from trtforensics.datasets.judged_sources import TABLES, judged_source, pinned_or_cached
-from trtforensics.datasets.parts import is_dataset
-from trtforensics.datasets.store import LABEL_COLUMNS, SOURCE_COLUMNS, Dataset, word_of
+from trtforensics.datasets.store import LABEL_COLUMNS, SOURCE_COLUMNS, Dataset, is_dataset, word_of
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.version import __version__
 from trtforensics.sources.cache import is_binary

@@ -18,8 +18,7 @@ from trtforensics.sources.cache import load_timing_cache
 from trtforensics.sources.kinds import Kind
 from trtforensics.sources.quoting import QuotedLog, ReadLog, read_log
 from trtforensics.sources.replay import load_replay
-from trtforensics.tables.catalogue import TABLE_NAMES, LogRow, table_of
-from trtforensics.tables.runs import RUN_TABLES, RunSummary, run_table
+from trtforensics.tables.catalogue import RUN_TABLES, TABLE_NAMES, LogRow, RunSummary, run_table, table_of
 from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:

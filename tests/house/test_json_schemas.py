@@ -15,8 +15,7 @@ from tests.support.schemas import NAMES, problems, schema
 from trtforensics.cli import main
 from trtforensics.datasets.judged_sources import TABLES
 from trtforensics.findings.forms.table import finding_table
-from trtforensics.tables.catalogue import TABLE_NAMES, table_of
-from trtforensics.tables.runs import RUN_TABLES, run_table
+from trtforensics.tables.catalogue import RUN_TABLES, TABLE_NAMES, run_table, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

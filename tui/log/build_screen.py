@@ -34,10 +34,16 @@ from trtforensics.tui.rows.layers.candidates import (
     unknown_table,
 )
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, Subject, TreeRow, line_of
-from trtforensics.tui.rows.overview_rows import OverviewRow, waiting_rows
+from trtforensics.tui.rows.overview_rows import (
+    OverviewRow,
+    first_failed,
+    progress_line,
+    strip_line,
+    title_line,
+    waiting_rows,
+)
 from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.rows.time_map import MapRow, TimeMap
-from trtforensics.tui.rows.title import first_failed, progress_line, strip_line, title_line
 from trtforensics.tui.screen import SourceScreen
 from trtforensics.tui.searching import LogSearch
 from trtforensics.tui.sessions import LogSession

@@ -12,7 +12,7 @@ from trtforensics.model.log import Build, EngineLayer
 from trtforensics.tables.columns import Cell, TableColumn
 from trtforensics.tables.layers import LAYER_COLUMNS
 from trtforensics.tui.rows.layers.columns import CHOICES, Order, value_text
-from trtforensics.tui.rows.layers.details import details, labelled
+from trtforensics.tui.rows.layers.index import details, labelled
 from trtforensics.tui.rows.layers.neighbours import NeighbourRow, neighbour_rows, neighbours_of
 from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit

@@ -15,7 +15,6 @@ from trtforensics.knowledge.table import rows as table_rows
 from trtforensics.model.log import Build, BuildLog
 from trtforensics.model.log import Message as LogMessage
 from trtforensics.parsers.text.text import LogText
-from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.log.layer_tree import LayerTree
 from trtforensics.tui.rows.first_rows import Row, rows_shown
 from trtforensics.tui.rows.layers.candidates import UNSELECTED, CandidateTable, candidates_of
@@ -26,7 +25,7 @@ from trtforensics.tui.rows.pieces import Piece, Role, width_of
 from trtforensics.tui.rows.time_map import MapRow
 from trtforensics.tui.rows.timeline import TIMELINE, TextAt, timeline
 from trtforensics.tui.widgets.log_view import LogView
-from trtforensics.tui.widgets.row_list import WrappedList
+from trtforensics.tui.widgets.row_list import FindingList, WrappedList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 
 TABS = {row["pane"]: (row["key"], row["title"]) for row in table_rows("tabs", "trtforensics.tui")}

@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from trtforensics.comparison.differences import Comparison, Difference, DifferenceType, SideValue
+from trtforensics.comparison.differences import Comparison, Difference, DifferenceType, SideValue, SuspiciousPair
 from trtforensics.comparison.report import left_out
 from trtforensics.comparison.runs import TOTALS
-from trtforensics.comparison.scores import SuspiciousPair
 from trtforensics.comparison.times import LayerDelta, LayerTimes, OtherCircumstance
 from trtforensics.comparison.views import LayerView
 from trtforensics.console.counting import counted, grouped, milliseconds

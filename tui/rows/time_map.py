@@ -14,7 +14,7 @@ from trtforensics.render.headline import TYPES, UNKNOWN_TYPE, Headline, computed
 from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import TimeRow, no_times
 from trtforensics.tui.rows.finding_rows import ROLES
-from trtforensics.tui.rows.layers.details import details
+from trtforensics.tui.rows.layers.index import details
 from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.pieces import TYPE_ROLE, UNNAMED, Line, Piece, Role, bar, clip, fit, flush, stacked_bar
 

@@ -21,7 +21,7 @@ from trtforensics.knowledge.table import rows
 from trtforensics.model.replay import ReplayForm
 from trtforensics.model.run import Program
 from trtforensics.pin.conditions import PinConditions
-from trtforensics.plots.choosing import NEEDS
+from trtforensics.plots.engine_figures import NEEDS
 from trtforensics.repairs.repairing import REPAIRS
 from trtforensics.sources.kinds import Kind
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trtforensics.comparison.scores import Counts, PairHalf, ValueOccurrence, suspicious_pairs, worst
+from trtforensics.comparison.differences import Counts, PairHalf, ValueOccurrence, suspicious_pairs, worst
 
 
 @pytest.mark.parametrize(

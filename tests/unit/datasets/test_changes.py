@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from trtforensics.datasets.changes import changes
+from trtforensics.datasets.trends import changes
 
 
 def noisy(seed: int, runs: int, spread: float = 0.02) -> np.ndarray:

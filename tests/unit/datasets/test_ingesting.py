@@ -161,7 +161,7 @@ def test_several_processes_make_the_same_rows(logs: Path, tmp_path: Path) -> Non
 def test_a_full_disk_leaves_what_was_there(logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ingest(tmp_path / "set", logs / "later.log")
     before = rows(tmp_path / "set")
-    monkeypatch.setattr("trtforensics.datasets.parts.flush_tree", _full)
+    monkeypatch.setattr("trtforensics.datasets.store.flush_tree", _full)
     ingestion = Ingestion(str(tmp_path / "set"), {"a": "b"}, None, 1 << 30)
     with pytest.raises(OutputError, match="no space left"):
         ingestion.add(str(logs / "later.log"))

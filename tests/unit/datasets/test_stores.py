@@ -15,8 +15,8 @@ from urllib.parse import quote
 import pytest
 
 from trtforensics.cli import main
-from trtforensics.datasets import parts
-from trtforensics.datasets.store import Dataset
+from trtforensics.datasets import store
+from trtforensics.datasets.store import Dataset, StoreParts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,15 +48,15 @@ def test_a_version_counts_when_it_is_whole(
     assert _ingested(log, memory, capsys) == "1 unchanged"
     before = Dataset.opened(memory).sources()
     log.write_bytes(log.read_bytes() + b"more\n")
-    write = parts.StoreParts._write
+    write = StoreParts._write
 
-    def killed(self: parts.StoreParts, path: str, data: bytes) -> None:
+    def killed(self: StoreParts, path: str, data: bytes) -> None:
         if path.endswith("sources.parquet"):
             raise KeyboardInterrupt
         write(self, path, data)
 
     with monkeypatch.context() as patched:
-        patched.setattr(parts.StoreParts, "_write", killed)
+        patched.setattr(StoreParts, "_write", killed)
         main(["ingest", str(log), "--into", memory])
     capsys.readouterr()
     assert Dataset.opened(memory).sources() == before
@@ -64,10 +64,10 @@ def test_a_version_counts_when_it_is_whole(
     after = Dataset.opened(memory).sources()
     assert after != before
     assert len(Dataset.opened(memory).table("runs").to_table()) == 1
-    monkeypatch.setattr(parts, "_STALE_S", -1.0)
+    monkeypatch.setattr(store, "_STALE_S", -1.0)
     assert _ingested(log, memory, capsys) == "1 unchanged"
     assert Dataset.opened(memory).sources() == after
-    assert len({path[:2] for path in parts.StoreParts(memory)._listed("parts/")}) == 1
+    assert len({path[:2] for path in StoreParts(memory)._listed("parts/")}) == 1
     assert main(["trend", memory]) == 0
 
 

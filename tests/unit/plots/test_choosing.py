@@ -9,7 +9,7 @@ from trtforensics.comparison.times import layer_times
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.model.profile import InferenceSamples, InferenceTimes
 from trtforensics.model.span import SourceInfo
-from trtforensics.plots.choosing import NEEDS, figures_of, side_by_side, waterfall
+from trtforensics.plots.engine_figures import NEEDS, figures_of, side_by_side, waterfall
 from trtforensics.plots.times_figures import figures_of_times
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.build_views import build, layer
 from trtforensics.comparison.times import LayerTimes, layer_times
-from trtforensics.plots.choosing import side_by_side, waterfall
+from trtforensics.plots.engine_figures import side_by_side, waterfall
 
 
 def times(good: dict[str, float], bad: dict[str, float]) -> LayerTimes:

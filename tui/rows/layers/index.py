@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum, auto
 from functools import cached_property
@@ -13,6 +14,7 @@ from rich.cells import cell_len
 
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.engines.facts import EngineFacts, LayerFacts
+from trtforensics.engines.why import Reason
 from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer, EngineTensor, MyelinOperation
 from trtforensics.model.span import SourceSpan
@@ -20,15 +22,26 @@ from trtforensics.model.timings import NEAR_TIE_RATIO, is_near_tie, tactic_text
 from trtforensics.tables.layers import UNKNOWN, compute_text
 from trtforensics.tui.rows.layers.columns import ENGINE_ORDER, ColumnLayout, Order, layer_pieces, value_text
 from trtforensics.tui.rows.layers.questions import Question, questions
-from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Role, clip, fit, flush
+from trtforensics.tui.rows.overview_rows import OverviewRow
+from trtforensics.tui.rows.pieces import (
+    UNNAMED,
+    CitingLine,
+    Line,
+    Piece,
+    Presentation,
+    Role,
+    clip,
+    fit,
+    flush,
+    line_digits,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
 
     from trtforensics.model.profile import TimeSource
     from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.tables.columns import TableColumn
-
 
 _DEPTH = 4
 """Parts of a path that name a group of layers: ``/model/backbone/res_layers.0``."""
@@ -340,3 +353,39 @@ def _noted(row: TreeRow, width: int) -> Line:
         return (Piece(clip(row.text, width)),)
     note = clip(row.note, max(width - cell_len(row.text) - 2, width // 3))
     return (Piece(clip(row.text, max(width - cell_len(note) - 2, 1))), Piece(f"  {note}", Role.DIM))
+
+
+_LABEL = 9
+_FINAL = {True: "✔ in the engine", False: "✗ lost", None: "? unknown"}
+
+
+def details(entry: LayerFacts, why: Iterable[Reason]) -> list[OverviewRow]:
+    """Return the facts about a layer, why it is as it is first."""
+    line = entry.span.line
+    rows = [OverviewRow("layer", entry.name or UNNAMED, line, Role.STRONG)]
+    rows += [OverviewRow("why", reason.text, reason.span.line if reason.span else None) for reason in why]
+    rows += map(_row, chain(fact_rows(entry), node_rows(entry)))
+    return [*rows, *_tuned(entry)]
+
+
+def _row(row: TreeRow) -> OverviewRow:
+    return OverviewRow(row.label, f"{row.text}  {row.note}".rstrip(), row.line)
+
+
+def _tuned(entry: LayerFacts) -> Iterator[OverviewRow]:
+    for result in entry.tuned if not entry.inside else ():
+        time = "no time" if result.time_ms is None else f"{milliseconds(result.time_ms)} ms"
+        tactic = f"{result.runner} {tactic_text(result.tactic) or ''}"
+        text = f"{_FINAL[result.final]}  {time}  {formats_text(result)}  {tactic}"
+        role = {True: Role.GOOD, False: Role.DIM, None: Role.WARNING}[result.final]
+        yield OverviewRow("tuned", f"{text} {result.kernel}".rstrip(), result.span.line, role)
+
+
+def labelled(rows: Sequence[OverviewRow]) -> Presentation[OverviewRow]:
+    """Return how the facts about a layer look in a list."""
+    gutter = line_digits(row.line for row in rows)
+    return Presentation(
+        wrapped=lambda row, width: (
+            CitingLine(line, row.line) for line in row.lines(gutter, width - 1, _LABEL, Role.ACCENT)
+        )
+    )

@@ -12,8 +12,8 @@ from tests.support.sample_session import Scribe, log_of, unknown_build
 from tests.support.screens import text_of
 from trtforensics.console.progress import Progress
 from trtforensics.model.log import BackendPass, BuildLog, Outcome
+from trtforensics.tui.rows.overview_rows import first_failed, progress_line, strip_line, title_line
 from trtforensics.tui.rows.pieces import width_of
-from trtforensics.tui.rows.title import first_failed, progress_line, strip_line, title_line
 
 
 def test_progress_of_a_pipe_shows_no_share() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.tui.rows.layers.details import details
-from trtforensics.tui.rows.layers.index import LayerIndex
+from trtforensics.tui.rows.layers.index import LayerIndex, details
 
 if TYPE_CHECKING:
     from trtforensics.model.log import BuildLog
