@@ -1,7 +1,4 @@
-"""The app of the TUI: keys in their order, the clipboard, themes, the command palette; it obeys NO_COLOR.
-
-What it shows is a screen on a source, and more screens above it.
-"""
+"""The app of the TUI, screens on sources: keys in their order, clipboard, themes, the command palette, NO_COLOR."""
 
 import gc
 import os
@@ -42,11 +39,7 @@ The longest chain of messages after a key is that of Enter in the prompt: submit
 
 
 def browse(first: Screen[ForensicsError]) -> int:
-    """Show a source on its screen until the user quits; return the exit code.
-
-    Raises:
-        ForensicsError: The source cannot be used.
-    """
+    """Show a source on its screen until the user quits; return the exit code, or raise the source's ForensicsError."""
     sys.setswitchinterval(_SWITCH_S)
     app = TerminalApp(first)
     error = app.run()

@@ -267,11 +267,7 @@ class DiffScreen(ListScreen[diff_rows.DiffRow]):
 
 
 class CandidatesScreen(Keyed, ModalScreen[None]):
-    """Two tables side by side; Escape and q close them.
-
-    ``layers`` has the layer of each side, None where that side has none. ``read`` returns a layer's table; it is called
-    in a thread, as it may read a log.
-    """
+    """The tables of both sides' ``layers``, which ``read`` makes in a thread; None is "no such layer". Esc closes."""
 
     def __init__(self, layers: dict[str, LayerView | None], read: Callable[[LayerView], CandidateTable]) -> None:
         super().__init__()

@@ -41,10 +41,7 @@ Cited = tuple[str, int, str]
 
 
 def quoted_issue(title: str, sections: Mapping[str, Sequence[str]], cited: Iterable[Cited | None] = ()) -> str:
-    """Return an issue. Names in it are replaced consistently, as ``redact`` does; paths of files are left out.
-
-    ``sections`` are lines below their headings.
-    """
+    """Return an issue of lines below headings, names replaced consistently, as ``redact`` does, paths left out."""
     from trtforensics.redaction.pseudonyms import Pseudonyms
     from trtforensics.redaction.vocabulary import vocabulary
 

@@ -18,10 +18,7 @@ _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class LiveText:
-    """A growing text by line numbers. :meth:`update` reads on, in one thread; another one may read lines meanwhile.
-
-    A last line without a line feed is shown as it stands. ``state`` says why nothing more is read, or is empty.
-    """
+    """A growing text, updated in one thread while another reads lines. ``state`` says why nothing more is read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

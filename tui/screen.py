@@ -30,10 +30,7 @@ REST_S = 0.1
 
 
 class SourceScreen(Keyed, Screen[ForensicsError]):
-    """A screen on a source. It ends with the error that the source turned out to have, or with None.
-
-    The first screen is the app's own; other sources are pushed above it. Subclasses say what the keys find.
-    """
+    """A screen on a source. It ends with the source's error or None. All but the first are pushed above others."""
 
     KEYS: ClassVar[str]
     """The name of the screen in the table of keys."""

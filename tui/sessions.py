@@ -1,7 +1,4 @@
-"""A log and the files about its engine: what the screen of a log shows, and how it is read. Reading blocks.
-
-Modules that read are imported when a session reads, so that the first picture does not wait for them.
-"""
+"""A log and files about its engine, as a screen shows them. Reading blocks; modules that read are imported late."""
 
 from __future__ import annotations
 
@@ -22,19 +19,12 @@ if TYPE_CHECKING:
 
 
 class LogSession:
-    """An opened build log, with files about its engine, or such files without a log.
-
-    Its text can be shown before, while and after it is parsed; it is that of all files, one behind the other.
-    """
+    """An opened log with files about its engine, or these alone; the text of all can be shown while it is parsed."""
 
     def __init__(
         self, source: Source, others: Sequence[str] = (), *, has_log: bool = True, part: str | None = None
     ) -> None:
-        """Take a source that is not read yet; ``others`` are read with it: layers, profiles, times and the model.
-
-        Without a log, ``source`` is the first of the files. ``part`` is the other stream of the log's program, read
-        behind it.
-        """
+        """Take an unread source, ``others`` about its engine, and ``part``, the other stream of its program."""
         from trtforensics.parsers.text.text import LogText
 
         self.name = source.path

@@ -39,10 +39,7 @@ class LayerPair:
 
 @dataclass(frozen=True, slots=True)
 class Regrouping:
-    """Layers of both builds that share members but group them differently.
-
-    ``parts`` are their members, without those whose names the two builds give to different nodes.
-    """
+    """Layers of both builds with common members that they group differently; ``parts`` name the same nodes in both."""
 
     left: tuple[int, ...]
     right: tuple[int, ...]
@@ -52,11 +49,7 @@ class Regrouping:
 def align(
     left: Sequence[LayerView], right: Sequence[LayerView]
 ) -> tuple[tuple[LayerPair, ...], tuple[Regrouping, ...]]:
-    """Return how two builds' layers correspond, both in the order of their source.
-
-    A layer in no pair and no regrouping is in one of the builds only. A layer of a regrouping may be in a pair too:
-    with the layer that shares most members with it.
-    """
+    """Return pairs and regroupings of two builds' layers; one of a regrouping is paired with the most similar one."""
     unaligned = _Unaligned((left, right), set(range(len(left))), set(range(len(right))))
     pairs = [
         LayerPair(i, j, MatchedBy.NAME)
@@ -239,10 +232,7 @@ def _by_position(unaligned: _Unaligned, pairs: Sequence[LayerPair]) -> Iterator[
 
 
 def _alike(left: LayerView, right: LayerView, *, alone: bool) -> bool:
-    """Whether two layers may be the same: they have as many inputs and outputs, and the same runner and operator.
-
-    ``alone``: they are the only layers between their neighbours; then their runners may differ.
-    """
+    """Whether layers have as many tensors, one operator, and one runner unless ``alone`` between their neighbours."""
     runners = [(a, b) for a, b in ((left.runner, right.runner), (left.runner_id, right.runner_id)) if a and b]
     counts = [(len(layer.tensors.texts), layer.tensors.inputs) for layer in (left, right) if layer.tensors.texts]
     if None not in {_number(left.name), _number(right.name)} and _operator(left.name) != _operator(right.name):
@@ -273,11 +263,7 @@ _WEAKEST = (MatchedBy.NAME, MatchedBy.FUSED_MEMBERS, MatchedBy.POSITION)
 
 @dataclass(slots=True)
 class AlignedLayer:
-    """One layer of the model, and its counterpart in each build.
-
-    ``by_build`` maps the number of a build to its layer and leaves out the builds that lack it. ``position`` orders
-    the layers as they stand in the builds. ``how`` is the weakest evidence by which they were matched.
-    """
+    """A layer of the model by ``position``, its counterpart in each build, and the weakest evidence for them."""
 
     name: str
     position: float
@@ -308,10 +294,7 @@ class AlignedBuilds:
 
 
 def align_builds(builds: Mapping[int, Layers]) -> AlignedBuilds:
-    """Align the layers of builds; the keys are the builds' numbers, good builds first.
-
-    Most builds have the same list of layers. The most frequent list is the reference to which the others are aligned.
-    """
+    """Align builds by number, good ones first; the most frequent list of layers is the reference for the others."""
     shapes: dict[tuple[tuple[str, str], ...], list[int]] = defaultdict(list)
     for number, layers in builds.items():
         shapes[tuple((layer.key, layer.name) for layer in layers)].append(number)

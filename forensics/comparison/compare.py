@@ -170,10 +170,7 @@ class _LayerComparison:
         why: tuple[str, ...] = (),
         site: FusionSite | None = None,
     ) -> list[Difference]:
-        """Make a difference, unless both sides have the same values in the same shares or one side knows none.
-
-        It is about a layer, or about a ``site`` that has the layer's name.
-        """
+        """Make a difference of a layer, or of the ``site`` of its name; none where sides are alike or one is silent."""
         counts = worst(values, self.goods)
         if counts is None:
             return []

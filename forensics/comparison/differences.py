@@ -197,10 +197,7 @@ def count(builds: Collection[int], observable: Collection[int], goods: int) -> C
 
 
 def worst(values: Mapping[int, Hashable], goods: int) -> Counts | None:
-    """Return the counts of the most suspicious value of the bad side, given each build's value.
-
-    None is no difference: both sides have the same values in the same shares, or one side shows no value.
-    """
+    """Return the counts of bad's most suspicious value; None where sides share all values or one of them has none."""
     counts = [count(builds, values, goods) for builds in grouped(values, values.__getitem__).values()]
     if not counts or not counts[0].of_good or not counts[0].of_bad:
         return None
@@ -210,10 +207,7 @@ def worst(values: Mapping[int, Hashable], goods: int) -> Counts | None:
 
 
 class ValueOccurrence(NamedTuple):
-    """A value of a layer, and the builds that have it; ``layer`` is a number that all values of the layer share.
-
-    ``name`` is the layer's, ``text`` the value for people, ``span`` where one of the builds states it.
-    """
+    """A value of a layer, which has a number and a name, and the builds that have it; ``span`` is a line of one."""
 
     layer: int
     builds: frozenset[int]

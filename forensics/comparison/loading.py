@@ -1,7 +1,4 @@
-"""Loads the builds of one side of a comparison from files, directories or artifacts; skipped files are recorded.
-
-Files of a side that time an engine are joined to it: profiles by the names of layers, times by those of files.
-"""
+"""Loads the builds of one side of a comparison, with profiles and times joined to the engines that they time."""
 
 import os
 import stat
@@ -25,10 +22,7 @@ from trtforensics.sources.kinds import Kind, kind_of
 
 @dataclass(frozen=True, slots=True)
 class ComparedSide:
-    """One side of a comparison (the good or the bad builds). ``path`` is what the user named.
-
-    ``skipped`` are the files of a directory that were not used, each with why.
-    """
+    """The good or the bad builds at a ``path``; ``skipped`` are unused files of a directory, each with why."""
 
     path: str
     builds: tuple[BuildView, ...]

@@ -41,10 +41,7 @@ _TITLES |= {DifferenceType.MISSING: "missing in bad", DifferenceType.ADDED: "add
 
 
 def report(comparison: Comparison, *, everything: bool = False, colour: bool = False) -> str:
-    """Return the report, without control characters from the sources' own text.
-
-    ``everything`` prints every difference, however many there are.
-    """
+    """Return the report, control characters made visible; ``everything`` prints all differences, however many."""
     writer = _ReportWriter(comparison, limit=None if everything else SHOWN, colour=colour)
     return "\n".join(writer.lines()) + "\n"
 

@@ -1,7 +1,4 @@
-"""Where the time goes: what was run otherwise, totals with their spread, and layers of both sides by Δms.
-
-Layers are aligned across fusions, so that the rows add up to the whole.
-"""
+"""Where the time goes: what was run otherwise, totals with their spread, and layers aligned across fusions by Δms."""
 
 from __future__ import annotations
 
@@ -270,10 +267,7 @@ class _AlignedGroup:
 
 
 def _groups(aligned: AlignedBuilds) -> Iterable[_AlignedGroup]:
-    """Yield each layer of each build in exactly one group: first those that are fused otherwise, then the others.
-
-    Layers in the same position that compute something else, or on tensors of other dimensions, are not the same.
-    """
+    """Yield each layer once, first those fused otherwise. Layers matched by position must have one kind and shape."""
     claimed: set[tuple[int, int]] = set()
     for site in aligned.sites:
         unclaimed = {

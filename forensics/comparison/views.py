@@ -1,8 +1,4 @@
-"""A build as one source shows it: the common form of every kind of source, which the comparison works on.
-
-A field is None where the source does not state it, so that the comparison can leave out what one side does not know.
-A function for each kind of source makes the build of what was parsed.
-"""
+"""A build as one source shows it, the common form that is compared: a field that a source does not state is None."""
 
 import re
 from collections.abc import Iterable, Sequence, Sized
@@ -211,10 +207,7 @@ def _whole(values: Sequence[_T | None]) -> tuple[_T, ...] | None:
 
 
 def of_log(log: BuildLog) -> BuildView | None:
-    """Return the last build with an engine dump, else the last with tuning or a profile, else the last with results.
-
-    None where no build has any of them.
-    """
+    """Return the last build with an engine dump, else with tuning or a profile, else with results; None without any."""
     candidates = [b for b in log.builds if b.engine_layers or b.layer_names]
     candidates = candidates or [b for b in log.builds if _tells_of_layers(b)]
     candidates = candidates or [b for b in log.builds if runs.of_build(b).totals]
@@ -398,10 +391,7 @@ def _timed_by_myelin(build: Build) -> Iterable[MyelinOperation]:
 
 
 def _operations(keys: Iterable[MyelinOperation]) -> tuple[LayerView, ...] | None:
-    """Make views of operations, of each key the last.
-
-    Without a ``selected`` line the first candidate counts as taken: TensorRT prints candidates sorted by cost.
-    """
+    """Make views of operations, of each key the last; if no candidate is selected, the first is taken, the cheapest."""
     by_key = {key.key or (key.foreign_node, key.op): _operation(key) for key in keys}
     return tuple(by_key.values()) or None
 

@@ -47,10 +47,7 @@ class Ingested(NamedTuple):
 
 
 def sources_of(words: Sequence[str], leave_out: Path) -> list[str]:
-    """Return the absolute paths of sources: files, all files of folders, what patterns match; ``-``: a list on stdin.
-
-    Files of the folder ``leave_out`` are not among them.
-    """
+    """Return absolute paths of files, in folders but ``leave_out``, of a pattern's matches, on stdin (``-``)."""
     paths: dict[str, None] = {}
     for word in words:
         for each in (line.rstrip("\r\n") for line in sys.stdin) if word == "-" else (word,):
@@ -123,10 +120,7 @@ class Ingestion:
                 pool.shutdown(wait=True, cancel_futures=True)
 
     def _on_cluster(self, sources: Sequence[str], address: str) -> Iterator[Ingested]:
-        """Add sources on the workers of a cluster, which see them and the dataset at the same paths.
-
-        The sources of a worker that is lost are added by others: a part is whole or not there.
-        """
+        """Add sources on workers that see the same paths; a source of a lost worker is added by another one."""
         with connected(address) as client:
             from distributed import CancelledError, as_completed  # noqa: PLC0415 - an extra, which is installed
             from distributed.comm.core import CommClosedError  # noqa: PLC0415 - as above
@@ -264,10 +258,7 @@ def opened(words: Sequence[str], *, max_bytes: int, tell: Callable[[str], None])
 
 
 def runs_of(folder: str, max_bytes: int) -> Iterator[tuple[str, list[dict[str, Any]] | None]]:
-    """Give the rows of ``runs``: of a dataset at once, of a folder file by file.
-
-    Each comes with its file; rows are None where it is no log that can be read.
-    """
+    """Give files with rows of ``runs``: of a dataset at once, of a folder one by one; None where it cannot be read."""
     if is_dataset(folder):
         dataset = Dataset.opened(folder)
         yield folder, dataset.table("runs").to_table().to_pylist()

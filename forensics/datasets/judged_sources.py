@@ -93,10 +93,7 @@ def judged_source(
 
 
 def pinned_or_cached(path: str, kind: Kind, max_bytes: int) -> tuple[SourceInfo, str, Table]:
-    """Read a replay, or a timing cache: what each pins or holds, as a table of that name.
-
-    A choice of a replay has no time and no candidates, and ``final`` is unknown: only a log tells what came of it.
-    """
+    """Read a replay or a timing cache as a table of its name; of a replay's choices no time and no fate are known."""
     rows: Sequence[Choice | MyelinOperation]
     if kind is Kind.REPLAY:
         replay = load_replay(path, max_bytes=max_bytes)

@@ -72,10 +72,7 @@ class Trend:
 
 @dataclass(frozen=True)
 class Group:
-    """Runs alike in ``keys``, in the order of time, and what changed among them.
-
-    ``levels`` are of the measures: number, median and spread over all runs.
-    """
+    """Runs alike in ``keys``, in order of time, what changed among them, and number, median and spread of measures."""
 
     keys: Mapping[str, str | None]
     runs: Sequence[Row]

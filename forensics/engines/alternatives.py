@@ -95,10 +95,7 @@ class Alternatives:
         return None if timed is None else timed.margin
 
     def other_types(self, result: Result) -> tuple[OtherType, ...]:
-        """Return the other types that were timed for a result's layer, fastest first.
-
-        Times are those of the layer alone: TensorRT also counts the reformats that a type needs around the layer.
-        """
+        """Return the other types timed for a layer, fastest first; times without the reformats that a type needs."""
         tuned = tuned_type(result)
         if tuned is None or not result.time_ms:
             return ()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from trtforensics.console.counting import counted, grouped
 from trtforensics.engines import quantities
 from trtforensics.engines.alternatives import Alternatives, OtherType, Result, fastest, tuned_layer
-from trtforensics.engines.groups import LayerGroup, layer_groups
 from trtforensics.engines.neighbours import Neighbours, reformats_of
 from trtforensics.engines.onnx_nodes import block_of, node_operators, nodes_of
 from trtforensics.engines.why import Reason, Reasons
@@ -18,25 +18,28 @@ from trtforensics.model.ledger import TimedUnit, TimeLedger, UnitKind, ledger_of
 from trtforensics.model.log import Build, Choice, EngineLayer, EngineTensor
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.parsers.notation.names import is_reformat, members
+from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from trtforensics.model.data_types import ComputePrecision
-    from trtforensics.model.profile import LayerTime, TimeSource
+    from trtforensics.model.profile import TimeSource
     from trtforensics.model.span import SourceSpan
     from trtforensics.onnx_models.checked import CheckedModel
 
 UNKNOWN = "unknown"
 """Layers of unknown compute type."""
+_Number = TypeVar("_Number", int, float)
+_LONGEST = 120
+"""Characters of a name in a ``repr``."""
 
 
 class LayerFacts:
     """A layer of an engine; what is not known is None.
 
     ``layer`` is what the dump says, ``index`` its place in it; -1 for a unit of the ledger that the dump does not list.
-    Where ``in_engine`` is False, the layer was tuned and is in no engine dump: ``layer`` then holds what was tuned for
-    it.
+    Where ``in_engine`` is False, no dump has the layer: ``layer`` then holds what was tuned for it.
     """
 
     def __init__(
@@ -185,14 +188,9 @@ class LayerFacts:
         return None if self.time_ms is None else self.engine.ledger.time_is
 
     @property
-    def profile_row(self) -> LayerTime | None:
-        """Its row in the profile."""
-        return None if self.unit is None else self.unit.row
-
-    @property
     def median_ms(self) -> float | None:
         """The median of its times in the profile."""
-        return self.profile_row.median_ms if self.profile_row else None
+        return self.unit.row.median_ms if self.unit is not None and self.unit.row is not None else None
 
     @property
     def share(self) -> float | None:
@@ -329,6 +327,48 @@ class LayerFacts:
         return block_of(self.onnx_nodes or members(self.name))
 
 
+@dataclass(frozen=True, slots=True)
+class LayerGroup:
+    """Layers that have something in common, and the sums of what is known of them; None where nothing is."""
+
+    name: str
+    layers: tuple[LayerFacts, ...]
+
+    def __repr__(self) -> str:
+        time = "no times" if self.time_ms is None else f"{self.time_ms:.4g} ms"
+        return f"<{shortened(self.name, _LONGEST) or 'all'}: {counted(len(self.layers), 'layer')}, {time}>"
+
+    @property
+    def time_ms(self) -> float | None:
+        """Their time."""
+        return _sum_of_known([layer.time_ms for layer in self.layers])
+
+    @property
+    def share(self) -> float | None:
+        """Their part of the engine's time."""
+        return _sum_of_known([layer.share for layer in self.layers])
+
+    @property
+    def weights_bytes(self) -> int | None:
+        """Their weights."""
+        return _sum_of_known([layer.weights_bytes for layer in self.layers])
+
+    @property
+    def activation_bytes(self) -> int | None:
+        """Their activations."""
+        return _sum_of_known([layer.activation_bytes for layer in self.layers])
+
+    @property
+    def macs(self) -> int | None:
+        """Their multiply-accumulates."""
+        return _sum_of_known([layer.macs for layer in self.layers])
+
+
+def _sum_of_known(values: Sequence[_Number | None]) -> _Number | None:
+    known = [value for value in values if value is not None]
+    return sum(known[1:], known[0]) if known else None
+
+
 @dataclass(frozen=True, eq=False)
 class EngineFacts:
     """The engine of a build; ``source`` names the build for people. ``model`` tells operators that the log does not."""
@@ -356,10 +396,7 @@ class EngineFacts:
 
     @cached_property
     def listed(self) -> tuple[LayerFacts, ...]:
-        """The layers, each ForeignNode that was timed as a whole before its kernels, then other units without layers.
-
-        Such units are rows of a profile, or tuned blocks, that the dump has no layer for.
-        """
+        """The layers, each ForeignNode timed as a whole before its kernels, then timed units that no layer is of."""
         before: dict[int, LayerFacts] = {}
         behind: list[LayerFacts] = []
         for layer in self.unlisted(self.ledger):
@@ -389,9 +426,8 @@ class EngineFacts:
     @cached_property
     def timed(self) -> tuple[LayerFacts, ...]:
         """What has a time and takes some, slowest first; together it is what the ledger has booked."""
-        return tuple(
-            sorted((layer for layer in self.listed if layer.time_ms), key=lambda layer: -(layer.time_ms or 0.0))
-        )
+        timed = (layer for layer in self.listed if layer.time_ms)
+        return tuple(sorted(timed, key=lambda layer: -(layer.time_ms or 0.0)))
 
     @property
     def running(self) -> tuple[LayerFacts, ...]:
@@ -404,7 +440,7 @@ class EngineFacts:
         return tuple(layer for layer in self.listed if layer.runs_kernel or layer.time_ms)
 
     @property
-    def whole(self) -> LayerGroup[LayerFacts]:
+    def whole(self) -> LayerGroup:
         """All accounts, as one group."""
         return LayerGroup("", self.accounts)
 
@@ -444,14 +480,18 @@ class EngineFacts:
 
     _of_layer = cached_property(lambda self: {id(facts.layer): facts for facts in self.layers})
 
-    def by_kind(self) -> tuple[LayerGroup[LayerFacts], ...]:
+    def by_kind(self) -> tuple[LayerGroup, ...]:
         """The accounts, grouped by kind, slowest first."""
-        return layer_groups(self.accounts, lambda layer: layer.kind)
+        return self._groups(lambda layer: layer.kind)
 
-    def by_precision(self) -> tuple[LayerGroup[LayerFacts], ...]:
+    def by_precision(self) -> tuple[LayerGroup, ...]:
         """The accounts, grouped by compute precision, slowest first."""
-        return layer_groups(self.accounts, lambda layer: layer.precision)
+        return self._groups(lambda layer: layer.precision)
 
-    def by_block(self, depth: int = 2) -> tuple[LayerGroup[LayerFacts], ...]:
+    def by_block(self, depth: int = 2) -> tuple[LayerGroup, ...]:
         """The accounts by the first ``depth`` parts of their ONNX nodes' path, slowest first."""
-        return layer_groups(self.accounts, lambda layer: "/".join(layer.block.split("/")[: depth + 1]))
+        return self._groups(lambda layer: "/".join(layer.block.split("/")[: depth + 1]))
+
+    def _groups(self, key: Callable[[LayerFacts], str]) -> tuple[LayerGroup, ...]:
+        groups = [LayerGroup(name, tuple(group)) for name, group in grouped(self.accounts, key).items()]
+        return tuple(sorted(groups, key=lambda group: (-(group.time_ms or 0.0), -len(group.layers))))

@@ -78,11 +78,7 @@ class JoinedSources:
         return f"<files of {self.log.source.path}: {len(self.log.builds)} builds>"
 
     def engine(self, number: int | None = None) -> EngineFacts:
-        """Return the engine of a build with the facts of its layers; see :func:`select_build`.
-
-        Raises:
-            UsageError: there is no build of that number.
-        """
+        """Return the engine of a build; a UsageError where there is none of that number; see :func:`select_build`."""
         return self.engine_of(select_build(self.log, number))
 
     def engine_of(self, build: Build) -> EngineFacts:
@@ -308,10 +304,7 @@ def _recover(build: Build) -> None:
 
 
 def _build_of(engine: Engine, builds: Sequence[Build]) -> Build | None:
-    """Return the build that knows most of an engine's layers, with the same tactics; of builds that know none the last.
-
-    Engines of one model have layers of the same names: of those that both name, most must have the same tactic.
-    """
+    """Return the build that knows most of an engine's layers, with the same tactics; if none knows any, the last."""
     names = {layer.name for layer in engine.layers}
     telling = [build for build in builds if _layers_told(build)]
     if not telling:
@@ -358,10 +351,7 @@ def build_of_layers(source: SourceInfo, layers: tuple[EngineLayer, ...], index: 
 
 @dataclass(frozen=True, slots=True)
 class NumberedFile:
-    """A file of such a text: its path and kind, the number of its first line, and its rows that match no layer.
-
-    ``first_line`` is None for an ONNX model, which has no lines.
-    """
+    """A joined file: path, kind, number of its first line (None for an ONNX model), and rows that match no layer."""
 
     path: str
     what: str

@@ -1,7 +1,4 @@
-"""The ONNX nodes of an engine: the passes, layers and ForeignNodes that they belong to, and what became of each.
-
-A fate is an engine layer, a part of a ForeignNode, or nothing, with the line that says so.
-"""
+"""The ONNX nodes of an engine, the ForeignNodes that contain them, and the fate of each with the line that says so."""
 
 from __future__ import annotations
 
@@ -41,10 +38,7 @@ def nodes_of(layer: EngineLayer, operators: Mapping[str, str]) -> tuple[str, ...
 
 
 class HoldingForeignNode(NamedTuple):
-    """The ForeignNode that contains an ONNX node.
-
-    ``listed``: the log lists its members; otherwise the order of the nodes suggests them.
-    """
+    """The ForeignNode that contains an ONNX node: ``listed`` as a member, or suggested by the order of the nodes."""
 
     name: str
     span: SourceSpan

@@ -28,11 +28,7 @@ _ALIGNED_TYPES = HALVES | {"Int8", "FP8", "TF32"}
 
 @dataclass(frozen=True, slots=True)
 class TensorFacts:
-    """A tensor at a layer.
-
-    ``bytes`` are those of its elements: product of the dimensions times the size of the type. ``stored_bytes`` count
-    the padding of its format too. Both are None where a dimension is dynamic or the type is not known.
-    """
+    """A tensor at a layer: bytes of its elements, and with the padding of its format; None where they are unknown."""
 
     name: str
     dtype: str
@@ -125,10 +121,7 @@ def _padded(tensor: EngineTensor) -> list[int | str]:
 
 
 def channel_axis(tensor: EngineTensor, spatial: int | None = None) -> int | None:
-    """Return which dimension holds the channels: the one before the spatial ones, two unless the caller says otherwise.
-
-    None where the tensor has too few dimensions.
-    """
+    """Return the dimension of channels, before the spatial ones (two unless stated); None where there are too few."""
     if spatial is None:
         stated = _SPATIAL.search(tensor.format)
         spatial = int(stated[1] or 3) if stated else 2
@@ -185,10 +178,7 @@ _MATRIX_RANK, _ATTENTION_RANK, _ATTENTION_INPUTS = 2, 4, 3
 
 
 class Work(NamedTuple):
-    """The arithmetic of one inference: multiply-accumulates, and floating-point or integer operations.
-
-    A multiply-accumulate is two operations; pooling has none, and one operation for each element of its windows.
-    """
+    """What an inference computes: a multiply-accumulate is two operations, an element of a pooling's window one."""
 
     macs: int
     operations: int

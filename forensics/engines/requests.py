@@ -85,10 +85,7 @@ def allows(build: Build, *types: str) -> bool:
 
 
 def strongly_typed(build: Build) -> bool:
-    """Whether the log says, or its version implies, that the network is strongly typed.
-
-    TensorRT 11 and TensorRT-RTX have no other networks.
-    """
+    """Whether the network is strongly typed, as the log says or its release (TensorRT 11, TensorRT-RTX) implies."""
     fact = precision_fact(build)
     if fact is not None and "Strongly Typed" in fact.value:
         return True

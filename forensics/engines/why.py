@@ -43,10 +43,7 @@ class Reasons:
         self._foreign = {node.name: node for node in build.foreign_nodes}
 
     def why(self, layer: EngineLayer, *, tie: float = NEAR_TIE_RATIO) -> tuple[Reason, ...]:
-        """Return the facts that bear on a layer, most telling first; empty where the log has none.
-
-        ``tie`` is the ratio up to which a runner-up counts as a near tie.
-        """
+        """Return the facts that bear on a layer, most telling first; ``tie`` is the largest ratio of a near tie."""
         if layer.type in NO_KERNEL:
             return (Reason(layer.origin or "runs no kernel", layer.span),)
         if layer.type in SYNCHRONISATION:

@@ -1,7 +1,4 @@
-"""A view as Graphviz DOT for people: colours, times, types on edges, ForeignNodes as clusters.
-
-:mod:`trtforensics.graphs.export` writes the DOT of the whole graph for programs.
-"""
+"""A view as Graphviz DOT for people, which ``dot`` draws: colours, times, types on edges, ForeignNodes as clusters."""
 
 import shutil
 import subprocess

@@ -63,10 +63,7 @@ DATA_FORMS = (GraphForm.JSON, GraphForm.GRAPHML, GraphForm.DOT)
 
 
 def export(graph: nx.MultiDiGraph, form: GraphForm) -> Iterator[bytes]:
-    """Render a graph as node-link JSON, GraphML or DOT, with secrets masked; give the bytes of the file in blocks.
-
-    A name stands at its node and at each of its edges: a document may be many times as long as the log's names.
-    """
+    """Give a graph as node-link JSON, GraphML or DOT, secrets masked, in blocks: it may be far longer than the log."""
     writers = {GraphForm.JSON: to_json, GraphForm.GRAPHML: to_graphml, GraphForm.DOT: to_dot}
     return _blocks(writers[form](without_secrets(graph)))
 

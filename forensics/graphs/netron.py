@@ -1,7 +1,4 @@
-"""An engine as an ONNX file, for viewers such as Netron: a node for each engine layer. No runtime can run it.
-
-What TensorRT says of a layer are attributes of its node; its output formats and ONNX nodes are metadata of it.
-"""
+"""An engine as an ONNX file for viewers such as Netron, a node for each layer with its facts. No runtime can run it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

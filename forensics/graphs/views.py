@@ -136,11 +136,7 @@ def _foreign(layers: Iterable[tuple[str, LayerFacts]]) -> dict[str, str]:
 
 
 def _network(graph: BuildGraph) -> nx.MultiDiGraph:
-    """Return the network's layers, connected as their ONNX nodes are; ``engine_layer`` names what each became.
-
-    No log tells the tensors between the layers of one ONNX node: edges with ``order`` only say in which order the
-    parser made them.
-    """
+    """Return the network's layers, connected as their ONNX nodes are, in the parser's ``order`` inside of one node."""
     network = nx.MultiDiGraph(**graph.graph.graph)
     for node in graph.nodes(NodeKind.LAYER):
         network.add_node(node, **graph.graph.nodes[node])
@@ -163,11 +159,7 @@ _SHOWN = 5
 
 
 def around(graph: nx.MultiDiGraph, name: str, hops: int, *, where: str) -> nx.MultiDiGraph:
-    """Return what is within ``hops`` edges of a node, in either direction; its ``centre`` attribute is True.
-
-    ``name`` is a node's name, that of an ONNX node in an engine layer, or a part of just one name. ``where`` is what
-    was given, for the error.
-    """
+    """Return what is within ``hops`` edges of the ``centre``: a node, that of an ONNX node, or of part of one name."""
     centre = _named(graph, name, where)
     reached = nx.single_source_shortest_path_length(graph.to_undirected(as_view=True), centre, cutoff=hops)
     part = _part(graph, reached)

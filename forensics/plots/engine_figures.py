@@ -9,8 +9,7 @@ from pathlib import PurePath
 from trtforensics.comparison.times import LayerDelta, LayerTimes, compare_times
 from trtforensics.comparison.views import of_log
 from trtforensics.console.counting import MEBIBYTE, counted
-from trtforensics.engines.facts import EngineFacts, LayerFacts
-from trtforensics.engines.groups import LayerGroup
+from trtforensics.engines.facts import EngineFacts, LayerFacts, LayerGroup
 from trtforensics.errors import UsageError
 from trtforensics.knowledge.table import rows
 from trtforensics.model.log import Build, BuildLog
@@ -88,25 +87,25 @@ def blocks(engine: EngineFacts) -> figure.Figure | None:
     canvas = figure.Canvas()
     names = [group.name.lstrip("/") or _NO_BLOCK for group in groups]
     shades = colours.of_names(names)
-    labels = _within(names)
-    for tile in figure.squarified([group.time_ms or 0.0 for group in groups], figure.WIDTH, _TREE_HEIGHT):
-        name, ms = names[tile.item], groups[tile.item].time_ms or 0.0
+    tiles = figure.squarified([group.time_ms or 0.0 for group in groups], figure.WIDTH, _TREE_HEIGHT)
+    for tile, group, name, text in zip(tiles, groups, names, _within(names), strict=True):
+        ms = group.time_ms or 0.0
         colour = colours.tint(shades.get(name, colours.NEUTRAL), 0.6)
-        tip = f"{name}: {ms:.4g} ms, {groups[tile.item].share or 0:.1%}"
+        tip = f"{name}: {ms:.4g} ms, {group.share or 0:.1%}"
         canvas.rectangle(figure.Box(tile.x, tile.y, max(tile.width - 1.5, 0), max(tile.height - 1.5, 0)), colour, tip)
-        for line, text in enumerate(_label(labels[tile.item], f"{ms:.3g} ms", tile), 1):
-            canvas.text(tile.x + 4, tile.y + _LINE * line, text, tone="dark")
+        for number, line in enumerate(_label(text, f"{ms:.3g} ms", tile), 1):
+            canvas.text(tile.x + 4, tile.y + _LINE * number, line, tone="dark")
     canvas.y = _TREE_HEIGHT
     alt = f"Time by block of the model, {len(groups)} blocks. Most: {names[0]} with {groups[0].share or 0:.1%}."
     data = tuple((name, len(group.layers), group.time_ms) for name, group in zip(names, groups, strict=True))
     return canvas.figure("blocks", "Time by ONNX block", alt, ("block", "layers", "time_ms"), data)
 
 
-def _blocks(engine: EngineFacts) -> list[LayerGroup[LayerFacts]]:
+def _blocks(engine: EngineFacts) -> list[LayerGroup]:
     """Return the blocks that take time, at the first depth at which none takes more than half, or else two deep."""
     by_depth = [[group for group in engine.by_block(depth) if group.time_ms] for depth in range(2, _DEEPEST)]
 
-    def largest(groups: Sequence[LayerGroup[LayerFacts]]) -> float:
+    def largest(groups: Sequence[LayerGroup]) -> float:
         times = [group.time_ms or 0.0 for group in groups if group.name]
         return max(times, default=0.0) / (sum(times) or 1.0)
 
@@ -119,7 +118,7 @@ def _within(names: Sequence[str]) -> list[str]:
     return [name.partition("/")[2] or name for name in names] if len(outer) == 1 else [*names]
 
 
-def _label(name: str, time: str, tile: figure.Tile) -> list[str]:
+def _label(name: str, time: str, tile: figure.Box) -> list[str]:
     """Return the lines that name a tile; none where it is too small for a name that can be read."""
     room, height = tile.width - 8, int((tile.height - 4) / _LINE)
     lines = figure.wrapped(name, room, room)

@@ -206,26 +206,13 @@ def _placed(bar: Sequence[BarPart]) -> Iterator[tuple[BarPart, float, float]]:
         yield part, begin, end
 
 
-class Tile(NamedTuple):
-    """Where an item lies, by its place among the values."""
-
-    item: int
-    x: float
-    y: float
-    width: float
-    height: float
-
-
-def squarified(values: list[float], width: float, height: float) -> list[Tile]:
-    """Lay out positive values, largest first, in a rectangle; their areas are in proportion, as square as can be.
-
-    Bruls, Huizing and van Wijk, "Squarified Treemaps" (2000).
-    """
+def squarified(values: list[float], width: float, height: float) -> list[Box]:
+    """Lay out positive values, largest first, nearly square: Bruls, Huizing, van Wijk, Squarified Treemaps (2000)."""
     whole = sum(values)
     if not whole:
         return []
     areas = [value * width * height / whole for value in values]
-    tiles: list[Tile] = []
+    tiles: list[Box] = []
     x = y = 0.0
     first = 0
     while first < len(areas):
@@ -236,10 +223,9 @@ def squarified(values: list[float], width: float, height: float) -> list[Tile]:
         row = areas[first:last]
         thick = sum(row) / side
         along = 0.0
-        for index, area in enumerate(row, first):
+        for area in row:
             long = area / thick
-            place = (x, y + along, thick, long) if width >= height else (x + along, y, long, thick)
-            tiles.append(Tile(index, *place))
+            tiles.append(Box(x, y + along, thick, long) if width >= height else Box(x + along, y, long, thick))
             along += long
         if width >= height:
             x, width = x + thick, width - thick

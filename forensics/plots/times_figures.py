@@ -55,10 +55,7 @@ class _Scale:
 
 
 def figures_of_times(files: Sequence[InferenceTimes]) -> list[Figure]:
-    """Return the figures of the runs of times files; none without a file.
-
-    Runs that take about as long have one scale, so that they can be compared; others have scales of their own.
-    """
+    """Return the figures of the runs of times files; runs that take about as long have one scale, to be compared."""
     several = len(files) > 1
     runs = [_run(file, n, run, several=several) for file in files for n, run in enumerate(file.runs, 1)]
     return [_inferences(runs), _spread(runs)] if runs else []

@@ -27,10 +27,7 @@ TYPE_VALUES = ("half", "float", "int8", "bfloat16", "fp8")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """How a list on a screen shows a column: its title, its width in cells and its text for a row.
-
-    Cells stand in the order of ``place``. On a narrow screen they give way in the order of ``rank``, the highest first.
-    """
+    """A column on a screen, in the order of ``place``; on a narrow one those of the highest ``rank`` go first."""
 
     title: str
     width: int
@@ -99,11 +96,7 @@ def _rows(package: str) -> tuple[Mapping[str, str], ...]:
 def columns_of(
     table: str, forms: Mapping[str, Callable[..., Any]] = _FORMS, package: str = "trtforensics.tables"
 ) -> tuple[TableColumn, ...]:
-    """Return the columns of a table, rows of ``columns.tsv`` of a package.
-
-    What one ``reads`` of a row is as in documents, and so are ``forms``; ``NAME WORD…`` is the form that NAME returns
-    for the words.
-    """
+    """Return the columns of a table, rows of a package's ``columns.tsv``; a form may be a NAME with its arguments."""
     return tuple(_column(row, {**_FORMS, **forms}) for row in _rows(package) if table in row["tables"].split())
 
 

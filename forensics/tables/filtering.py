@@ -65,11 +65,7 @@ class RowFilterExpression:
 
 
 def parse_filter(text: str, fields: Sequence[TableColumn]) -> RowFilterExpression:
-    """Read a filter over rows that have these columns, which are its fields; a FilterError where it is none.
-
-    Raises:
-        FilterError: the text has no such form, names no such field, or compares what cannot be compared.
-    """
+    """Read a filter over rows of these columns; a FilterError where it has no such form or names no such field."""
     from lark.exceptions import UnexpectedInput  # noqa: PLC0415 - most commands filter nothing
 
     try:
@@ -83,10 +79,7 @@ def parse_filter(text: str, fields: Sequence[TableColumn]) -> RowFilterExpressio
 
 
 def completions(text: str, column: int, fields: Iterable[TableColumn], rows: Iterable[object] = ()) -> tuple[str, ...]:
-    """Return what the word before a column (from 1) may become: names with their operator, or values of a field.
-
-    The values of a text are those in ``rows`` that are one word, behind the usual ones.
-    """
+    """Return what the word before a column (from 1) may become: fields, their usual values, those in ``rows``."""
     begun = re.search(r"[^\s|]*$", text[: column - 1])
     word = begun[0].removeprefix("-") if begun else ""
     name, operator, value = re.fullmatch(r"([\w.]*)([:=<>!]*)(.*)", word, re.DOTALL).groups()  # type: ignore[union-attr]  # it matches any text

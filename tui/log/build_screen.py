@@ -1,7 +1,4 @@
-"""The build in view: every pane shows it, the candidates and the log follow the cursor.
-
-The log is read, judged, and read again when its file changes, in threads; its lines are shown meanwhile.
-"""
+"""The build in view, on every pane. Threads read and judge the log, and again when it changes; its lines are shown."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -71,10 +68,7 @@ TIES = (1.005, 1.01, NEAR_TIE_RATIO, 1.03, 1.05, 1.1, 1.2)
 
 
 class BuildScreen(SourceScreen):
-    """Shows one build of a log at a time, at first the one that is asked for, else the first failed one.
-
-    A subclass adds the keys.
-    """
+    """Shows one build of a log, first the one asked for, else the first failed one. A subclass adds the keys."""
 
     def __init__(self, session: LogSession, first: int | None = None) -> None:
         super().__init__(session.name)
@@ -403,20 +397,14 @@ class BuildScreen(SourceScreen):
         self.when_resting(follow)
 
     def select_mapped(self) -> None:
-        """Select the layer under the cursor of the map among the layers: its candidates and neighbours are a key away.
-
-        A filter that hides it stays.
-        """
+        """Select the layer under the map's cursor among the layers, unless a filter hides it."""
         row = self._panes.overview.selected
         entry = getattr(row, "entry", None) or (self._path[-1].entry if self._path else None)
         if entry is not None and self._panes.layer_tree.select(entry):
             self._show_candidates()
 
     def _show_candidates(self, *, keep: bool = False, anew: bool = False) -> None:
-        """Show the candidates of the layer under the cursor, unless they are shown already and not asked for anew.
-
-        With ``keep`` the log was parsed again: subjects at the same line are the same, though other objects.
-        """
+        """Show the candidates of the layer under the cursor if it is new, or ``anew``; ``keep``: parsed again."""
         row = self._panes.layer_tree.selected
         shown = row.entry if row and row.kind is RowKind.LAYER else row.subject if row else None
         if shown is None or shown is not self._shown or anew:

@@ -1,7 +1,4 @@
-"""The panes of the build log's screen: lists behind tabs, the candidates of a layer, the raw log.
-
-How they stand follows the width: side by side, one above the other, or one pane alone with the log as a drawer.
-"""
+"""The panes of a build log's screen, lists behind tabs, candidates, log: side by side, stacked, or one at a time."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -175,10 +172,7 @@ class Panes(Container):
         self._heading.show(*pieces, Piece(f" {count:,} " if count else "", Role.ACCENT))
 
     def open(self, name: str, *, announce: bool = True) -> None:
-        """Bring a list into view and focus it. The candidates are visible only beside the layers.
-
-        Without ``announce`` the log does not scroll to the list's row. On a narrow screen the log opens as a drawer.
-        """
+        """Bring a list into view and focus it, candidates beside the layers, a narrow screen's log as a drawer."""
         if name == "candidates" and self.tab != "layers":
             self.open("layers")
         self.look_up(name)

@@ -344,10 +344,7 @@ class LogScreen(BuildScreen):
         self.prompt.ask(Asking.LINE)
 
     def action_leave(self) -> None:
-        """Close the drawer of a narrow screen, else show all lines, else all rows of the list, else ask no question.
-
-        Where nothing of that is left to do, go back to the source below.
-        """
+        """Close the drawer, else show all lines, else all rows, else drop the question, else rise or go back."""
         panes = self._panes
         if panes.push_drawer() or self._search.show_all():
             return

@@ -107,10 +107,7 @@ def _began(view: DirectoryView, probe: Probe) -> datetime | None:
 
 
 def suspects_of(view: DirectoryView) -> tuple[str, ...]:
-    """Return the names under suspicion now, the same wherever the screen counts them.
-
-    While the search goes on these are the suspects of its newest probe: ``result.json`` may be a second behind.
-    """
+    """Return the names under suspicion now; while a search runs, ``result.json`` may be behind its newest probe."""
     if not view.live:
         return view.suspects
     newest = next((probe for probe in reversed(view.probes) if probe.suspects), None)
@@ -146,11 +143,7 @@ def heading(view: DirectoryView) -> Line:
 
 
 def probe_row(view: DirectoryView, probe: Probe, *, marked: bool = False) -> Line:
-    """Lay out a probe: number, verdict, size of its subset, number of suspects before it, time, purpose.
-
-    Of a reduction: the nodes that are left, and why it was not judged where it was not. ``marked``: another probe will
-    be compared with it.
-    """
+    """Lay out a probe, of a reduction with the nodes left. A ``marked`` one waits to be compared with another."""
     word, role = verdict_of(view, probe)
     last = probe.last
     unjudged = view.mode == REDUCE and last is not None and last.verdict is Verdict.UNRESOLVED

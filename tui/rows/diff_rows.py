@@ -15,13 +15,11 @@ from trtforensics.model.span import SourceSpan
 from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Presentation, Role, bar, broken, fit, flush, list_columns
 from trtforensics.tui.rows.time_map import WIDE
 
-ROLES = {
+_ROLES = {
     DifferenceType.FUSION: Role.ERROR,
     DifferenceType.PRECISION: Role.WARNING,
     DifferenceType.FORMAT: Role.ACCENT,
     DifferenceType.TACTIC: Role.PLAIN,
-    DifferenceType.MISSING: Role.DIM,
-    DifferenceType.ADDED: Role.DIM,
 }
 NEAR_TIE = "≈"
 _TYPE = 12
@@ -62,10 +60,7 @@ class DiffRow:
 
     @property
     def delta_ms(self) -> float | None:
-        """How much longer the bad side's layers take, in ms: measured, else tuned; None where a side does not say.
-
-        A layer that one side lacks counts as 0 ms there.
-        """
+        """How much longer bad's layers take in ms, measured, else tuned, absent ones 0; None where unknown."""
         if self.times is not None:
             return self.times.delta_ms
         good, bad = layers_of(self).values()
@@ -206,7 +201,7 @@ def row_pieces(row: DiffRow, width: int, *, scored: bool) -> Line:
         counts = subject.counts
         text = f"together in {counts.bad} of {counts.of_bad} bad builds, no good one"
         return (score, Piece(fit(" pair", _TYPE), Role.ERROR), Piece(fit(row.layer, name)), Piece(f"│ {text}"))
-    label = Piece(fit(f"{' └' if row.depth else ' '}{subject.type}", _TYPE), ROLES[subject.type])
+    label = Piece(fit(f"{' └' if row.depth else ' '}{subject.type}", _TYPE), _ROLES.get(subject.type, Role.DIM))
     tied = subject.type is DifferenceType.TACTIC
     good, bad = (_values(entries, tied=tied) for entries in (subject.good, subject.bad))
     good, bad = _differing(good, bad)

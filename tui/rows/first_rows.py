@@ -46,10 +46,7 @@ def first_rows(
     reading: bool = False,
     files: Sequence[NumberedFile] = (),
 ) -> list[Row]:
-    """Return the rows of a build's first screen; ``text`` returns a line of the log, None where there is none.
-
-    ``reading``: the build may still get lines. ``files`` were joined to the log.
-    """
+    """Return the rows of a build's first screen; ``text`` reads a line, ``reading`` means that more may come."""
     build, findings = time_map.facts.build, time_map.findings
     time_map.told = time_map.told or (headlines(log), time_rows(log, build), [*overview_rows(log, build, files)])
     every, times, others = time_map.told

@@ -22,10 +22,7 @@ _HEAD = 512
 
 
 def log_pieces(text: str, sought: re.Pattern[str] | None = None, *, prefixes: bool = True) -> Line:
-    """Split a line into prefix, message and matches of what is searched for; control characters become visible.
-
-    A long line is cut. Without ``prefixes`` the line starts at its message; its colour still shows the severity.
-    """
+    """Split a line, cut if long, into prefix, message and matches; without ``prefixes`` it starts at its message."""
     from trtforensics.parsers.lines.dialects import prefix_of, severity_of
 
     shown = visible(text[: LONGEST + _MARGIN])[:LONGEST]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,13 +32,8 @@ class NodeRow:
 
 
 def node_rows(model: CheckedModel, taken: Mapping[str, str]) -> list[NodeRow]:
-    """Return the nodes by operator, most frequent first, then in the order of the file; ``taken`` by label or operator.
-
-    A label's word stands before that of its operator.
-    """
-    counts: dict[str, int] = {}
-    for node in model.nodes:
-        counts[node.op] = counts.get(node.op, 0) + 1
+    """Return nodes by operator, most frequent first, in the file's order; ``taken`` by label, else by operator."""
+    counts = Counter(node.op for node in model.nodes)
     ordered = sorted(model.nodes, key=lambda node: (-counts[node.op], node.op, node.number))
     return [_row(model, node, taken) for node in ordered]
 
@@ -94,14 +90,8 @@ NEIGHBOURS: Presentation[NodeRow] = Presentation(
 
 _OP = 16
 _FATE = 12
-_FATE_ROLES = {
-    FateKind.ENGINE: Role.GOOD,
-    FateKind.FOREIGN: Role.ACCENT,
-    FateKind.FUSED: Role.GOOD,
-    FateKind.ELIMINATED: Role.WARNING,
-    FateKind.NO_LAYER: Role.WARNING,
-    FateKind.NOT_TOLD: Role.WARNING,
-}
+_FATE_ROLES = {FateKind.ENGINE: Role.GOOD, FateKind.FOREIGN: Role.ACCENT, FateKind.FUSED: Role.GOOD}
+"""The colours of fates that end in an engine layer; others may be unexpected."""
 _OP_FROM = 60
 """Width from which a row has room for the operator."""
 
@@ -121,7 +111,7 @@ def node_pieces(fate: Fate, width: int) -> Line:
     return (
         Piece(f" {fit(fate.node.name, name)}"),
         Piece(f" {fit(fate.node.op, _OP)}" if room else "", Role.DIM),
-        Piece(f" {fit(fate.kind, _FATE)} ", _FATE_ROLES[fate.kind]),
+        Piece(f" {fit(fate.kind, _FATE)} ", _FATE_ROLES.get(fate.kind, Role.WARNING)),
         Piece(fit(fate.text, max(width - used, 1))),
     )
 

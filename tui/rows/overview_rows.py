@@ -58,10 +58,7 @@ class OverviewRow:
     build: int | None = None
 
     def lines(self, gutter: int, width: int, column: int = 0, look: Role = Role.DIM) -> list[Line]:
-        """Lay the row out behind its line number, ``gutter`` digits wide; a long value is wrapped.
-
-        ``column`` are the cells of labels, 0 for as many as suit the width; ``look`` is their role.
-        """
+        """Lay the row out: ``gutter`` digits of a line, a label of ``column`` cells (0: as suits), the value."""
         if self.heading:
             return [(Piece(f" {self.label}", Role.TITLE),)]
         if self.bare:
@@ -245,10 +242,7 @@ def first_failed(builds: Sequence[Build]) -> int:
 
 
 def strip_line(log: BuildLog, build: Build, width: int, *, reading: bool = False) -> Line:
-    """Return the strip in ``width`` cells: builds around that in view, and how many failed in all.
-
-    It is empty for a log of one build in one pass. ``reading``: the last build may still get lines.
-    """
+    """Return the strip of builds around that in view, and how many failed; empty for a log of one build in one pass."""
     builds = log.builds
     passes = _passes(build)
     if len(builds) == 1:

@@ -1,11 +1,9 @@
-"""Lines of text with roles, which the rows modules build and the widgets paint, and how a list shows its rows.
-
-There is no markup, as layer names contain ``[`` and logs contain anything.
-"""
+"""Lines of text with roles and no markup, which rows modules build and widgets paint; how a list shows its rows."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, takewhile
 from typing import Any, Generic, TypeVar
 
 from rich.cells import cell_len, set_cell_size
@@ -67,10 +65,7 @@ def width_of(line: Line) -> int:
 
 
 def broken(line: Line, width: int) -> list[Line]:
-    """Break a line at its blanks into lines of at most ``width`` cells, the further ones indented.
-
-    A word that is wider gets a line of its own, and is not broken.
-    """
+    """Break a line at its blanks into lines of at most ``width`` cells, the further ones indented; words stay whole."""
     lines: list[Line] = [()]
     for piece in line:
         for word in _WORDS.findall(piece.text):
@@ -114,10 +109,7 @@ def line_digits(lines: Iterable[int | None]) -> int:
 
 
 def bar(fraction: float, width: int) -> str:
-    """Draw a horizontal bar of ``width`` cells, filled to ``fraction`` in steps of an eighth of a cell.
-
-    A fraction above 0 shows at least one step, so that the fastest tactic does not look untimed.
-    """
+    """Draw a bar of ``width`` cells, filled to ``fraction`` in eighths of a cell, above 0 to one at least."""
     steps = round(min(max(fraction, 0.0), 1.0) * width * 8)
     steps = max(steps, 1) if fraction > 0 else 0
     whole, rest = divmod(steps, 8)
@@ -146,14 +138,8 @@ def size(count: int) -> str:
 
 def _tail(text: str, width: int) -> str:
     """Return the end of a text, at most ``width`` cells of it."""
-    start = len(text)
-    used = 0
-    while start > 0:
-        used += cell_len(text[start - 1])
-        if used > width:
-            break
-        start -= 1
-    return text[start:]
+    used = accumulate(map(cell_len, reversed(text)))
+    return text[len(text) - sum(1 for _ in takewhile(lambda cells: cells <= width, used)) :]
 
 
 Row = TypeVar("Row")

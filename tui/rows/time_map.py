@@ -118,26 +118,21 @@ class TimeMap:
         """Every unit: those whose time counts, slowest first, then those without a time."""
         ledger = self.facts.ledger
         units = (*ledger.slowest, *(unit for unit in ledger.units if unit.share is None))
-        scale = max((unit.share or 0.0 for unit in units), default=0.0) or 1.0
-        return tuple(self._unit_row(self._entries[id(unit)], scale) for unit in units)
+        return tuple(self._row(self._entries[id(unit)]) for unit in units)
 
-    def _unit_row(self, entry: LayerFacts, scale: float) -> MapRow:
-        unit = entry.unit
+    @cached_property
+    def _scale(self) -> float:
+        return max((unit.share or 0.0 for unit in self.facts.ledger.units), default=0.0) or 1.0
+
+    def _row(self, entry: LayerFacts) -> MapRow:
+        """Return the row of a layer, also without a time of its own: inside a ForeignNode, or without a kernel."""
+        unit, name = entry.unit, entry.name or UNNAMED
         if unit is None:
-            return self._layer_row(entry)
-        kind = computed_type(self.facts.build, unit)
-        parts = () if unit.share is None else ((kind, unit.share),)
+            state = "in whole" if self.facts.ledger.of_layer(entry.index) is not None else "no kernel"
+            return MapRow(name, state=state, line=entry.span.line, entry=entry)
+        parts = () if unit.share is None else ((computed_type(self.facts.build, unit), unit.share),)
         foreign = entry.name if entry.name in self._inside else ""
-        return MapRow(
-            unit.name or UNNAMED, unit.time_ms, parts, scale, unit.state, unit.span.line, entry, foreign=foreign
-        )
-
-    def _layer_row(self, entry: LayerFacts) -> MapRow:
-        """Return the row of a layer without a time of its own: a kernel of a ForeignNode, or one that runs none."""
-        if entry.unit is not None:
-            return self._unit_row(entry, self._bars[0].scale)
-        state = "in whole" if self.facts.ledger.of_layer(entry.index) is not None else "no kernel"
-        return MapRow(entry.name or UNNAMED, state=state, line=entry.span.line, entry=entry)
+        return MapRow(name, unit.time_ms, parts, self._scale, unit.state, unit.span.line, entry, foreign=foreign)
 
     @cached_property
     def _inside(self) -> dict[str, list[LayerFacts]]:
@@ -161,10 +156,10 @@ class TimeMap:
         cut = (self.facts.ledger.total_ms or 0.0) - (self.facts.ledger.booked_ms or 0.0)
         rows = list(map(self._told, shown))
         if rest or cut or self._silent:
-            rows.append(self._rest(rest, cut, bars[0].scale if bars else 1.0))
+            rows.append(self._rest(rest, cut))
         return rows
 
-    def _rest(self, rest: Sequence[MapRow], cut: float, scale: float) -> MapRow:
+    def _rest(self, rest: Sequence[MapRow], cut: float) -> MapRow:
         """Return the row that adds up what is left, by compute type."""
         timed = [row for row in rest if row.parts]
         sums: dict[str, list[float]] = {}
@@ -180,12 +175,12 @@ class TimeMap:
         states = [row.state for row in rest if not row.parts]
         words += [f"{states.count(state):,} {state}" for state in dict.fromkeys(states)]
         words += [f"{len(self._silent):,} no kernel"] if self._silent else []
-        silent = tuple(map(self._layer_row, self._silent))
+        silent = tuple(map(self._row, self._silent))
         label = f"the rest, {counted(len(rest) + len(silent), 'row')}: {', '.join(words)}"
         parts = tuple((kind, sum(shares)) for kind, shares in by_type)
         ms = sum(row.ms or 0.0 for row in timed) + cut if parts else None
-        units = (*rest, *silent)
-        return MapRow(label, ms, parts, max(scale, sum(share for _, share in parts)), units=units or (MapRow(_NO_ROW),))
+        scale = max(self._scale, sum(share for _, share in parts))
+        return MapRow(label, ms, parts, scale, units=(*rest, *silent) or (MapRow(_NO_ROW),))
 
     def _told(self, row: MapRow) -> MapRow:
         """Return a row with the worst finding about it and its first reason."""
@@ -214,7 +209,7 @@ class TimeMap:
 
     def renewed(self, path: Sequence[MapRow]) -> tuple[MapRow, ...]:
         """Return the way in this map to the place that a path led to in another; as far as it is there."""
-        known = {row.label: row for row in (*map(self._layer_row, self.facts.layers), *self._bars, *self.root())}
+        known = {row.label: row for row in (*map(self._row, self.facts.layers), *self._bars, *self.root())}
         known |= {name: self._foreign_row(name) for name in self._inside}
         steps: list[MapRow] = []
         for row in path:
@@ -228,7 +223,7 @@ class TimeMap:
         whole = next((row for row in self._bars if row.foreign == name), None)
         if whole is not None:
             return whole
-        kernels = [self._layer_row(entry) for entry in self._inside[name]]
+        kernels = [self._row(entry) for entry in self._inside[name]]
         return MapRow(name, *_sum(kernels), line=kernels[0].line, foreign=name, state=kernels[0].state)
 
     def inside(self, row: MapRow) -> list[MapRow | OverviewRow]:
@@ -247,7 +242,7 @@ class TimeMap:
         return [first, *facts, *rows]
 
     def _kernel_rows(self, row: MapRow) -> Iterable[MapRow | OverviewRow]:
-        kernels = sorted(map(self._layer_row, self._inside.get(row.foreign, ())), key=lambda kernel: -kernel.share)
+        kernels = sorted(map(self._row, self._inside.get(row.foreign, ())), key=lambda kernel: -kernel.share)
         title = f"Kernels: {len(kernels):,}" + ("" if any(kernel.parts for kernel in kernels) else ", timed as one")
         shown, rest = kernels[:SHOWN], tuple(kernels[SHOWN:])
         rows: list[MapRow | OverviewRow] = [OverviewRow(title, heading=True), *map(self._told, shown)]

@@ -24,10 +24,7 @@ _NEAR = 20
 
 @dataclass(frozen=True, slots=True)
 class TimelineRow:
-    """A phase or a tuned layer: seconds (None: not known), how they are known, tactics timed, its first line.
-
-    ``share`` is the part of the longest bar. A row without a line is a heading.
-    """
+    """A phase or a tuned layer, its bar the ``share`` of the longest; seconds may be unknown. A heading has no line."""
 
     label: str
     seconds: float | None = None
@@ -76,10 +73,7 @@ def _phases(log: BuildLog, build: Build) -> list[tuple[str, int]]:
 
 
 def timeline(log: BuildLog, build: Build, text: TextAt) -> list[TimelineRow]:
-    """Return the phases of a build, then its tuned layers, the longest first.
-
-    Layers for which the log gives no seconds, on lines without a time, stand by the number of tactics timed.
-    """
+    """Return a build's phases, then its tuned layers, longest first; where no time is known, by tactics timed."""
     run = log.run_of(build)
     stated = {str(phase.name): phase.seconds for phase in run.phases} if run is not None else {}
     phases = []
@@ -132,10 +126,7 @@ def _layers(build: Build, text: TextAt) -> Iterator[TimelineRow]:
 
 
 def progress(build: Build, text: TextAt) -> str:
-    """Say how far a build is: its stage, or the layers tuned of those known, and the rate.
-
-    It estimates no rest: a log does not tell which of the other layers need no tuning, often most of them.
-    """
+    """Say how far a build is, its stage or the layers tuned, and the rate; no log tells how many are left."""
     results = _results(build)
     if not results:
         if build.outcome is not Outcome.TRUNCATED:

@@ -45,10 +45,7 @@ def _width(key: _Key) -> int:
 
 
 class KeyFooter(LineBar):
-    """The keys of the screen: as many as fit whole; that of the palette always, at the right. A click presses one.
-
-    Textual's footer makes a widget of each key, which takes longer than to paint the line.
-    """
+    """The keys of the screen that fit, the palette's at the right; faster than Textual's, a widget of each key."""
 
     _valid: Sequence[object] = ()
     _pressed: list[tuple[int, int, str]]
@@ -166,10 +163,7 @@ class HelpText(WrappedList[tuple[str, str]]):
         self._keys = [row for title, of_title in keys for row in ((title, ""), *of_title)]
 
     def tell(self, about: Sequence[str]) -> None:
-        """Show the keys below what is said of the row in view, and the text from its beginning.
-
-        A text that is shown already is not painted again.
-        """
+        """Show the keys below what is said of the row in view; do not paint again what is shown already."""
         cursor_rows = [("Under the cursor", ""), *(("", text) for text in about)] if about else []
         if self.every != [*cursor_rows, *self._keys]:
             self.every = [*cursor_rows, *self._keys]

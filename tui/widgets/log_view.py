@@ -29,10 +29,7 @@ REMEMBERED = 1_000
 
 
 class LogView(VirtualList[int]):
-    """The lines of a text under a cursor, as a list of their numbers; a line is laid out when it comes into view.
-
-    A text has 10⁷ lines and grows, so that no row, no width and no filter is worked out before.
-    """
+    """The lines of a text by their numbers; 10⁷ that grow are neither laid out nor filtered before they are in view."""
 
     def __init__(self, text: LogText | LiveText, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(Presentation(pieces=lambda number, _: self._pieces(number), line=int), id=id)

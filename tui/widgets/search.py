@@ -51,10 +51,7 @@ class Prompt(Keyed, Input):
 
     @dataclass(eq=False, repr=False)
     class Answered(Message):
-        """The prompt was answered. A filter also posts this while the user types (``done`` False).
-
-        ``regex``: the text is a regular expression.
-        """
+        """The prompt was answered; of a filter, also while the user types (``done`` False)."""
 
         purpose: Asking
         text: str

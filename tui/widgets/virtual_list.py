@@ -134,10 +134,7 @@ class VirtualList(Keyed, ScrollView, Generic[Row], can_focus=True):
         keep: bool = False,
         home: Row | None = None,
     ) -> None:
-        """Show other rows, with the cursor on the row ``home``, else on the first; with ``keep`` the cursor stays.
-
-        ``empty`` is shown where there are no rows. Another ``presentation`` is for rows that look otherwise.
-        """
+        """Show other rows, the cursor on ``home`` or the first row, or kept; ``empty`` stands where there is none."""
         cursor, above = self.cursor, self.cursor - self.scroll_offset.y
         selected, key = self.selected, self.presentation.key
         if presentation is not None:
@@ -242,10 +239,7 @@ class VirtualList(Keyed, ScrollView, Generic[Row], can_focus=True):
         self.refresh()
 
     def go_to(self, index: int, *, center: bool = False, ahead: int = 0, announce: bool = True) -> None:
-        """Move the cursor to a row and bring it into view.
-
-        ``center`` puts a row near or beyond the edge mid-height; of a row beyond the edge, ``ahead`` more are shown.
-        """
+        """Move the cursor and show it: mid-height if ``center``, else with ``ahead`` more rows beyond the edge."""
         count = self.row_count()
         if not count:
             return

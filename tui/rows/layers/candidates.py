@@ -220,10 +220,7 @@ def _filters(table: CandidateTable) -> tuple[TableColumn, ...]:
 
 
 def candidates_of(table: CandidateTable) -> Presentation[int]:
-    """Return how the candidates of a table look in a list, by their places in it.
-
-    Above them stands the decision, its lines broken where there is room for more of them, and the columns' names.
-    """
+    """Return how candidates look in a list, by their places, below the decision and the columns' titles."""
     names = table.heading[-1:] if table.candidates else ()
     decision = table.heading[: len(table.heading) - len(names)]
 

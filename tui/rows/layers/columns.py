@@ -107,10 +107,7 @@ def _order(cell: Cell) -> Order:
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """How layers are laid out: cells in all, cells of their numbers, the columns that were chosen.
-
-    Runners-up up to the ratio ``tie`` are near ties.
-    """
+    """How layers are laid out in a width: cells of numbers, chosen columns, near ties up to the ratio ``tie``."""
 
     width: int
     digits: int

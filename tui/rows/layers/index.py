@@ -64,10 +64,7 @@ class RowKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TreeRow:
-    """A row of the tree: its text, its line of the log, and the subject whose candidates it opens.
-
-    ``label`` stands before the text; ``note`` stands after it and is cut first. ``why`` says why it has no candidate.
-    """
+    """A row of the tree: ``label``, text, ``note``; ``why`` says why its ``subject`` has no candidate."""
 
     kind: RowKind
     text: str
@@ -111,10 +108,7 @@ class LayerIndex:
         mentions: Callable[[str], bool] | None = None,
         order: Order = ENGINE_ORDER,
     ) -> list[TreeRow]:
-        """Return the top-level rows: layers that ``keeps`` keeps, and mere names and operations by ``mentions``.
-
-        Without ``mentions``, all names and operations are listed; where ``keeps`` is given alone, none is.
-        """
+        """Return the top-level rows: layers by ``keeps``, names and operations by ``mentions``, all without both."""
         engine = [entry for entry in self.engine if keeps is None or keeps(entry)]
         others = [entry for entry in self.others if keeps is None or keeps(entry)]
         by_name = mentions or (lambda _: keeps is None)

@@ -1,7 +1,4 @@
-"""A layer's neighbours as a picture: what it reads above it, who reads it below, some hops each way.
-
-A line is a layer at the end of an edge. Reformats are no hops: they stand on the edges, with their times.
-"""
+"""A layer's neighbours as a picture, writers above, readers below; reformats stand on the edges with their ms."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from trtforensics.console.terminal import visible
 from trtforensics.engines.alternatives import tuned_type
@@ -30,11 +31,7 @@ class Question:
 
 
 def questions(entries: Sequence[LayerFacts], asked: Iterable[str], tie: float) -> tuple[Question, ...]:
-    """Return the questions that make sense of a build, with the layers that answer each.
-
-    ``asked`` are the reduced types that the build options allow; ``tie`` is the ratio up to which a runner-up counts as
-    a near tie.
-    """
+    """Return the questions about layers with their answers, as far as reduced types are ``asked`` for."""
     named: list[tuple[str, Callable[[LayerFacts], bool]]] = []
     reduced = [kind for kind in asked if kind in _REDUCED]
     if reduced:
@@ -65,13 +62,8 @@ def _slowest(entries: Iterable[LayerFacts]) -> frozenset[int]:
     """Return the fewest layers that take together at least 80 % of the time that layers have."""
     timed = sorted((entry for entry in entries if entry.time_ms), key=lambda entry: -(entry.time_ms or 0.0))
     limit = sum(entry.time_ms or 0.0 for entry in timed) * _MOST_OF_THE_TIME
-    kept, sum_ms = set(), 0.0
-    for entry in timed:
-        if sum_ms >= limit:
-            break
-        kept.add(id(entry))
-        sum_ms += entry.time_ms or 0.0
-    return frozenset(kept)
+    before = accumulate((entry.time_ms or 0.0 for entry in timed), initial=0.0)
+    return frozenset(id(entry) for entry, sum_ms in zip(timed, before, strict=False) if sum_ms < limit)
 
 
 ALL = "all"
