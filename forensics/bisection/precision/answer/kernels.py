@@ -6,7 +6,7 @@ tactic. A partial sum stays within the sum of the products' magnitudes, so that 
 
 import re
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import networkx as nx
@@ -17,7 +17,6 @@ from onnx import helper, numpy_helper
 from trtforensics.bisection.precision.casting.caster import operators_that
 from trtforensics.bisection.precision.casting.storage import Storage
 from trtforensics.bisection.precision.emulation.accumulation import partial_sums, product_of
-from trtforensics.bisection.precision.emulation.judging import largest_of
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.bisection.precision.nodes import PrecisionLever
@@ -26,6 +25,7 @@ from trtforensics.console.counting import listed
 from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.checked_graph import Survey
 from trtforensics.onnx_models.graphs import copied, integer
+from trtforensics.onnx_models.samples import Values
 from trtforensics.onnx_models.shapes import sizes_by_tensor
 
 PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
@@ -120,6 +120,11 @@ def attention_nodes(survey: Survey, chosen: Collection[str]) -> list[str]:
     ]
 
 
+def _largest_of(arrays: Iterable[Values]) -> float:
+    """Return the largest magnitude of some arrays; 0 if there is none."""
+    return max((float(np.abs(each).max(initial=0.0)) for each in arrays), default=0.0)
+
+
 def sums_beyond(oracle: Oracle, keep: Collection[str]) -> dict[str, float]:
     """Return the products of the main graph in 16 bits whose sum of magnitudes exceeds the type, with the largest.
 
@@ -132,7 +137,7 @@ def sums_beyond(oracle: Oracle, keep: Collection[str]) -> dict[str, float]:
         if node.op in PRODUCTS and node.scope == 0 and name not in keep and not _stays_below(oracle, name)
     ]
     sums = oracle.values_of([name + _MARK for name in names], _with_sums(oracle, names)) if names else ()
-    largest = {tap.removesuffix(_MARK): largest_of(arrays) for tap, arrays in sums}
+    largest = {tap.removesuffix(_MARK): _largest_of(arrays) for tap, arrays in sums}
     return {name: value for name, value in largest.items() if value > caster.storage.largest}
 
 
@@ -147,7 +152,7 @@ def _stays_below(oracle: Oracle, name: str) -> bool:
     if node.op_type not in axes or values.ndim < _OPERANDS:
         return False
     (arrays,) = (arrays for _, arrays in oracle.values_of([node.input[0]]))
-    return largest_of(arrays) * float(values.sum(axis=axes[node.op_type]).max()) <= caster.storage.largest
+    return _largest_of(arrays) * float(values.sum(axis=axes[node.op_type]).max()) <= caster.storage.largest
 
 
 def _with_sums(oracle: Oracle, names: Collection[str]) -> onnx.ModelProto:
@@ -180,7 +185,7 @@ def largest_partial_sums(oracle: Oracle, names: Collection[str]) -> dict[str, fl
         if product is not None and survey.scopes[node.output[0]] == 0:
             taps.append(name + _PARTIAL)
             model.graph.node.extend(partial_sums(node, product, taps[-1]))
-    return {tap.removesuffix(_PARTIAL): largest_of(arrays) for tap, arrays in oracle.values_of(taps, model)}
+    return {tap.removesuffix(_PARTIAL): _largest_of(arrays) for tap, arrays in oracle.values_of(taps, model)}
 
 
 def cubes_beyond(oracle: Oracle, keep: Collection[str]) -> tuple[CubedTensor, ...]:
@@ -194,7 +199,7 @@ def cubes_beyond(oracle: Oracle, keep: Collection[str]) -> tuple[CubedTensor, ..
         cubed = _cubed(survey, node.input[0]) if node.op_type == "Tanh" and survey.scopes[node.output[0]] == 0 else None
         if cubed is not None and cubed[1] not in keep and cubed[0] not in survey.constants:
             tensors[name] = cubed[0]
-    largest = {name: largest_of(arrays) for name, arrays in oracle.values_of(dict.fromkeys(tensors.values()))}
+    largest = {name: _largest_of(arrays) for name, arrays in oracle.values_of(dict.fromkeys(tensors.values()))}
     cubed_tensors = (CubedTensor(name, tensor, largest[tensor]) for name, tensor in tensors.items())
     return tuple(each for each in cubed_tensors if each.largest**3 > storage.largest)
 

@@ -23,7 +23,7 @@ from onnx import TensorProto, helper, numpy_helper
 from trtforensics.bisection.precision.answer.kernels import PRODUCTS
 from trtforensics.bisection.precision.answer.range_use import Grid, RangeUse, rank_of, use_of
 from trtforensics.bisection.precision.casting.caster import Caster, operators_that
-from trtforensics.bisection.precision.emulation.judging import is_floating, scores_of
+from trtforensics.bisection.precision.emulation.measures import is_floating, scores_of
 from trtforensics.bisection.precision.emulation.oracle import Oracle, Outputs
 from trtforensics.bisection.precision.emulation.twin import add_switches, emulate
 from trtforensics.bisection.precision.items import PrecisionItem

@@ -21,6 +21,7 @@ from trtforensics.bisection.precision.casting.caster import Caster, operators_th
 from trtforensics.bisection.precision.casting.storage import Storage
 from trtforensics.bisection.precision.emulation import judging
 from trtforensics.bisection.precision.emulation.accumulation import can_reorder, reordered
+from trtforensics.bisection.precision.emulation.measures import EQUAL, is_floating, peak_of, scores_of
 from trtforensics.bisection.precision.emulation.twin import emulate, without_range_limits
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.data_types import Accumulator
@@ -104,12 +105,12 @@ class Oracle:
         self.masks = {
             name: -end
             for name, values in self.reference[0].items()
-            if judging.is_floating(values)
+            if is_floating(values)
             and not any((np.asarray(run[name], np.float64) > end).any() for run in self.reference)
             and self._reads_masks(name)
         }
         runs = self.reference
-        self.peaks = {name: max(judging.peak_of(run[name], self._lowest(name)) for run in runs) for name in runs[0]}
+        self.peaks = {name: max(peak_of(run[name], self._lowest(name)) for run in runs) for name in runs[0]}
 
     def _first_run(self) -> list[Outputs]:
         """Return the outputs of the FP32 model; keep its other tensors where they need no run of their own."""
@@ -277,7 +278,7 @@ class Oracle:
     def _compared(self, name: str, wanted: Values, output: Values) -> Mapping[str, float] | None:
         lowest = self._lowest(name)
         try:
-            return judging.scores_of(wanted, output, peak=self.peaks[name], lowest=lowest, masked=self.masked)
+            return scores_of(wanted, output, peak=self.peaks[name], lowest=lowest, masked=self.masked)
         except ValueError as error:
             raise RunError(self.caster.prepared.path, f"an output changes with its precision: {error}", "") from error
 
@@ -303,7 +304,7 @@ class Oracle:
             known = [np.asarray(sample[name]) for sample in self.samples if name in sample]
             if name in survey.constants and name not in self.caster.prepared.streamed:
                 known.append(numpy_helper.to_array(survey.constants[name]))
-            if any(judging.is_floating(values) and (values < end).any() for values in known):
+            if any(is_floating(values) and (values < end).any() for values in known):
                 return True
         return False
 
@@ -311,7 +312,7 @@ class Oracle:
         """Count the values that cannot be compared; with ``masked``, those that are left out."""
         counts = {}
         for name, array in self.reference[0].items():
-            if judging.is_floating(array):
+            if is_floating(array):
                 wrong = np.isfinite if self.masked else np.isnan
                 values = [np.asarray(run[name], np.float64) for run in self.reference]
                 counts[name] = sum(int(np.count_nonzero(wrong(each) != self.masked)) for each in values)
@@ -346,7 +347,7 @@ def judge_for(
     storage = other or oracle.caster.storage
 
     def tolerance(name: str, metric: judging.Metric, given: float | None) -> judging.Tolerance:
-        floor = judging.EQUAL[metric.name] if strictest else None if other else oracle.floor.worst(name, metric)
+        floor = EQUAL[metric.name] if strictest else None if other else oracle.floor.worst(name, metric)
         return judging.tolerance_of(metric, given, floor, oracle.peaks[name], storage)
 
     return judging.OutputJudge(
@@ -380,7 +381,7 @@ def top_rows(oracle: Oracle, keep: Collection[str]) -> dict[str, TopRows]:
     rows_by_output = {}
     for name, peak in oracle.peaks.items():
         pairs = [(wanted[name], got[name]) for wanted, got in zip(oracle.reference, runs, strict=True)]
-        if all(judging.is_floating(w) and w.ndim >= _LEAST_RANK and w.shape[-1] > 1 and w.size for w, _ in pairs):
+        if all(is_floating(w) and w.ndim >= _LEAST_RANK and w.shape[-1] > 1 and w.size for w, _ in pairs):
             counts = np.sum([_rows_counted(*pair, _ERRORS * cap * peak) for pair in pairs], axis=0)
             rows_by_output[name] = TopRows(*map(int, counts))
     return rows_by_output

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trtforensics.bisection.precision.emulation.measures import peak_of, scores_of
+
 if TYPE_CHECKING:
     import tensorrt as trt
 else:
@@ -171,51 +173,9 @@ def _dtype(engine: trt.ICudaEngine, name: str) -> np.dtype[Any]:
 def measures(
     wanted: np.ndarray[Any, Any], output: np.ndarray[Any, Any], peak: float, lowest: float
 ) -> dict[str, float] | None:
-    """Measure one output against its reference; None if it is not finite where the reference is.
-
-    ``peak`` is the largest magnitude of a reference of floats over all samples. Where the reference is below
-    ``lowest``, a masked position, the output must be that low too. Infinities must be equal; NaN of the reference are
-    left out.
-    """
-    integers = wanted.dtype.kind in "biu"
-    unequal = float(np.mean(wanted != output)) if wanted.size else 0.0
-    reference, other = (np.asarray(array, np.float64).ravel() for array in (wanted, output))
-    low = (reference < lowest) & (not integers)
-    reference, other = (np.where(low, np.maximum(array, lowest), array) for array in (reference, other))
-    compared = ~np.isnan(reference)
-    reference, other, low = reference[compared], other[compared], low[compared]
-    finite = np.isfinite(reference)
-    if not np.array_equal(reference[~finite], other[~finite]) or not np.isfinite(other[finite]).all():
-        return None
-    reference, other, low = reference[finite], other[finite], low[finite]
-    if not reference.size:
-        return {"max-rel": 0.0, "rel-l2": 0.0, "max-abs": 0.0, "cosine": 1.0, "psnr": 300.0, "mismatch": 0.0}
-    peak = float(np.abs(reference).max()) if integers else peak
-    difference = np.abs(reference - other)
-    reference, other = np.where(low, 0.0, reference), np.where(low, other - reference, other)
-    worst = float(difference.max())
-    error = math.sqrt(float(np.mean(difference**2)))
-    size = max(math.sqrt(float(np.mean(reference**2))), peak * 1e-3)
-    lengths = float(np.linalg.norm(reference)) * float(np.linalg.norm(other))
-    cosine = (
-        float(np.clip(np.dot(reference, other) / lengths, -1.0, 1.0))
-        if lengths
-        else float(np.array_equal(reference, other))
-    )
-    return {
-        "max-rel": worst / peak if peak else worst,
-        "rel-l2": error / size if size else error,
-        "max-abs": worst,
-        "cosine": cosine,
-        "psnr": min(300.0, 20.0 * math.log10((peak or 1.0) / error)) if error else 300.0,
-        "mismatch": unequal if integers else float(np.mean(difference > 1e-2 * peak)),
-    }
-
-
-def peak_of(arrays: list[np.ndarray[Any, Any]], lowest: float) -> float:
-    """Return the largest finite magnitude of some arrays, masked positions left out."""
-    wide = [np.asarray(array, np.float64) for array in arrays]
-    return max(float(np.abs(each).max(initial=0.0, where=np.isfinite(each) & (each >= lowest))) for each in wide)
+    """Measure one output against its reference, as :func:`scores_of` does; NaN of the reference are left out."""
+    known = ~np.isnan(wanted)
+    return scores_of(wanted[known], output[known], peak=peak, lowest=lowest)
 
 
 def report(
@@ -228,7 +188,7 @@ def report(
     for name in wanted[0]:
         references = [sample[name] for sample in wanted]
         lowest = settings.get("lowest", {}).get(name, -math.inf)
-        peak = peak_of(references, lowest)
+        peak = max(peak_of(each, lowest) for each in references)
         scores = [
             measures(reference, other[name], peak, lowest) for reference, other in zip(references, outputs, strict=True)
         ]

@@ -9,14 +9,13 @@ import pytest
 
 from trtforensics.bisection.precision.casting.storage import BF16, FP16, Storage
 from trtforensics.bisection.precision.emulation.judging import (
-    EQUAL,
     METRICS,
     OutputJudge,
     Scores,
     rules_for,
-    scores_of,
     tolerance_of,
 )
+from trtforensics.bisection.precision.emulation.measures import EQUAL, scores_of
 from trtforensics.errors import UsageError
 
 

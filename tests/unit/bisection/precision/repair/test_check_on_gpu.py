@@ -12,7 +12,7 @@ import pytest
 
 from tests.emulator.tensorrt.python_path import environment
 from tests.support.zoo.net import Net
-from trtforensics.bisection.precision.emulation.judging import scores_of
+from trtforensics.bisection.precision.emulation.measures import scores_of
 from trtforensics.bisection.precision.repair.fixes import write_gpu_check
 
 if TYPE_CHECKING:

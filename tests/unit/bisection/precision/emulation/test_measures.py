@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from trtforensics.bisection.precision.emulation.judging import METRICS, scores_of
+from trtforensics.bisection.precision.emulation.judging import METRICS
+from trtforensics.bisection.precision.emulation.measures import scores_of
 
 ONES = np.array([1.0, -2.0, 4.0, 0.0], np.float32)
 
