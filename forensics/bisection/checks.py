@@ -28,9 +28,7 @@ _CLOSE = 1e-2
 
 
 def command_of(check: str, judged: str) -> str:
-    """Return the command of ``builtin:NAME``; any other check is a command already.
-
-    ``judged`` are the arguments that name the model, such as ``{engine}``.
+    """Return the command of ``builtin:NAME`` on ``judged``, such as ``{engine}``; any other check is a command already.
 
     Raises:
         UsageError: there is no such check, or its reference is missing or superfluous.
@@ -82,11 +80,7 @@ def against(request: Namespace) -> bool:
 
 
 def rows(request: Namespace) -> bool:
-    """Equal rows of a batch give equal rows.
-
-    Raises:
-        UsageError: no input has a batch of two rows or more.
-    """
+    """Equal rows of a batch give equal rows; a UsageError where no input has a batch of two rows or more."""
     import numpy as np  # noqa: PLC0415 - needed by the child process only
 
     feeds = [

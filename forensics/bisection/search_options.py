@@ -183,11 +183,7 @@ def run_options(args: Namespace, judged: str = "{engine}") -> RunOptions:
 
 
 def require_linux() -> None:
-    """Refuse to run probes on other systems.
-
-    Raises:
-        UsageError: the system is not Linux.
-    """
+    """Refuse to run probes on systems other than Linux, by a UsageError."""
     if not sys.platform.startswith("linux"):
         raise UsageError(sys.platform, "probes run on Linux only", "Run it there; everything else works here")
 

@@ -25,10 +25,7 @@ STORE = "base.cache"
 
 
 class CacheLever(TwoSidedLever):
-    """Keys of two timing caches; active ones have the tactics of the bad one.
-
-    ``bases`` are the sides that are binary caches. ``recipe`` is None where the user's command builds.
-    """
+    """Keys of two timing caches; active ones have bad's tactics. ``bases`` are the sides that are binary caches."""
 
     mode = "cache"
     placeholder = "cache"

@@ -38,10 +38,7 @@ REPORT = "build-report.json"
 
 
 def build_command() -> str:
-    """Return the command that builds a probe's job.
-
-    A model that TensorRT refuses is bad if nothing else judges; an exception (1) says nothing.
-    """
+    """Return the command that builds a probe's job: a refused model is bad, an exception (1) says nothing."""
     return (
         f"{shlex.join(child_line(BUILD_MODULE))} {{dir}}/{JOB} > {{log}} 2>&1; s=$?; "
         f"case $s in 0) exit 0;; {REFUSED}) exit 1;; 1|2) exit {NOT_ASKED};; *) exit $s;; esac"
@@ -162,8 +159,7 @@ class RecipeLever(Lever):
 class TwoSidedLever(RecipeLever):
     """A lever over what a good and a bad build chose.
 
-    ``bans`` are the columns of the list of banned tactics, ``banned`` says what they are. ``hint`` follows the line on
-    the repair.
+    ``bans`` are the columns of the list of banned tactics, which are ``banned``; ``hint`` follows the repair's line.
     """
 
     bans: tuple[str, ...]

@@ -56,11 +56,7 @@ def _knob(option: Mapping[str, object]) -> Knob:
 
 
 def read_route(text: str, knobs: Mapping[str, Knob]) -> dict[str, str]:
-    """Read a route, tokens ``-name=value`` with spaces between.
-
-    Raises:
-        UsageError: a token is none, or names a knob or value that this version does not know.
-    """
+    """Read a route, tokens ``-name=value``; a UsageError where one is none or this version does not know it."""
     route = {}
     for token in text.split():
         parts = _TOKEN.fullmatch(token)

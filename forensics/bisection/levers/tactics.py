@@ -1,7 +1,6 @@
 """The lever over tactics: a probe's replay takes some layers from a bad build and all others from a good one.
 
-Items are the layers whose entries differ or that only one side has. TensorRT chooses the tactic of a layer that comes
-from the side without it.
+Items are layers whose entries differ or that one side lacks; from that side, TensorRT chooses their tactics.
 """
 
 import os

@@ -32,10 +32,7 @@ class Beyond(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PrecisionItem:
-    """Tensors that are FP32 together, the nodes that are FP32 then, and their suspicion before any probe.
-
-    ``beyond`` is None if all values are in range.
-    """
+    """Tensors that are FP32 together with their nodes; ``beyond`` is None if all values are in range."""
 
     tensors: tuple[str, ...]
     nodes: frozenset[str]

@@ -42,10 +42,7 @@ _WIDE = "FLOAT"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The builder: module ``tensorrt`` or ``tensorrt_rtx``, shapes of inputs, compute capability.
-
-    With ``constraints`` the FP32 model is built with layer precisions instead of Casts.
-    """
+    """The builder's module, shapes and compute capability; ``constraints``: layer precisions instead of Casts."""
 
     module: str
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -61,10 +58,9 @@ class Target:
 class PrecisionLever(Lever):
     """Nodes of a model; active ones compute in 16 bits.
 
-    ``converted`` is a model in 16 bits that the caller has judged besides. ``held_samples`` are held out.
-    ``samples_are`` and ``notes`` are what the answer says of both. ``needs_files`` has every probe's models
-    written, for a check command. Probes are built only while ``builds`` is set, which the caller may change during a
-    run. ``before_scoring`` is called before the first probe is scored.
+    ``converted`` is a model in 16 bits that was judged besides. ``samples_are`` and ``notes`` are for the answer.
+    ``needs_files`` has every probe's models written, for a check command. Probes are built only while ``builds`` is
+    set, also during a run. ``before_scoring`` is called before the first probe is scored.
     """
 
     mode = "precision"

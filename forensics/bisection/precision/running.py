@@ -32,7 +32,7 @@ from trtforensics.bisection.precision.items import PrecisionItem, atoms_of, item
 from trtforensics.bisection.precision.nodes import PrecisionLever, Target, verdict_of
 from trtforensics.bisection.precision.repair.certificate import Certificate, holding_of, parted, progress_text
 from trtforensics.bisection.precision.repair.curve import rounding_curve
-from trtforensics.bisection.precision.repair.safe import safe_repair
+from trtforensics.bisection.precision.repair.losses import safe_repair
 from trtforensics.bisection.precision.sentences import lines_about
 from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search import Verdict
@@ -64,10 +64,9 @@ _BUILDS = {"none": "no build", "every": "as many builds", "certificate": "4 or m
 
 @dataclass(frozen=True, slots=True)
 class PrecisionForecast:
-    """The items of a search for nodes that must stay FP32, and the search's cost.
+    """The cost of a search: ``probes`` on the CPU at most for a set of two nodes, and which of them are built.
 
-    ``probes`` is how many probes one set of two nodes takes at most, on the CPU. ``builds`` says which of them are
-    built: ``none``, ``every`` or ``certificate``. ``builder`` is the module that builds, None where none is installed.
+    ``builder`` is the module that builds, None where none is installed.
     """
 
     schema: int = field(default=1, init=False)
@@ -196,11 +195,7 @@ def _plan(
 
 
 def builds_of(options: RunOptions) -> str:
-    """Return which probes are built.
-
-    Raises:
-        UsageError: it is none of :data:`BUILDS`, or outcomes are said to be noisy.
-    """
+    """Return which of :data:`BUILDS` are built; a UsageError where it is none, or outcomes are said to be noisy."""
     builds = options.build or BUILDS[0]
     if builds not in BUILDS:
         next_step = f"Give one of {', '.join(BUILDS)}; a command of yours can build in `--check`, from {{model}}"
@@ -212,10 +207,7 @@ def builds_of(options: RunOptions) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is searched: the model as it was read, its caster, rules, samples, those held out, and the builder.
-
-    Nothing has run.
-    """
+    """What is searched, before any run: the model as it was read, its caster, rules, samples, and the builder."""
 
     original: PreparedModel
     caster: Caster
@@ -419,10 +411,7 @@ def _counted(counts: Counter[str]) -> str:
 
 
 def reached(path: str, samples: Sequence[str]) -> dict[str, tuple[float, int]]:
-    """Return the largest magnitude of each FP32 tensor of a model on samples, with the number of its sample.
-
-    What only masks positions for a Softmax does not count.
-    """
+    """Return the largest magnitude of each FP32 tensor on samples, masks aside, with the number of its sample."""
     caster = Caster(typed_by_running(prepare(path), ()), FP16)
     largest: dict[str, tuple[float, int]] = {}
     for number, sample in enumerate(read_samples(caster.prepared.proto, samples), 1):

@@ -129,8 +129,8 @@ def quantized(
 ) -> onnx.ModelProto:
     """Return an FP32 model, of an operator set that knows the type, with a pair at each operand of some products.
 
-    ``ranges`` has the largest magnitude of each activation. Each product has pairs of its own, named ``LAYER__0_Q`` and
-    so on. Constants get their own values' scales, ``by_channel`` one for each channel of the output.
+    ``ranges`` has the largest magnitude of each activation; constants have their own, ``by_channel`` one for each
+    channel of the output. Pairs are named ``LAYER__0_Q`` and so on.
     """
     model = copied(caster.prepared.proto)
     graph, constants, nodes = model.graph, caster.survey.constants, list(model.graph.node)
@@ -185,8 +185,7 @@ class RangeTrial:
 class WhatIf:
     """What the products of a model cost in 8 bits. ``left_out`` are those that the proposal keeps in FP32.
 
-    ``best`` is the number of the trial whose ranges the curve and the proposal have. ``judged`` gives the tolerances of
-    each output by metric. ``built`` is None where no build was wanted.
+    ``best`` is the number of the trial that the curve and the proposal are of; ``built`` is None without a build.
     """
 
     precision: str

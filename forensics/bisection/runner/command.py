@@ -1,7 +1,6 @@
 """One command through ``/bin/sh``: its own session, no input, a timeout, output into files, no process left running.
 
-While it runs, the space on the disks that it writes to is looked at: a command that fails without it says nothing about
-the items.
+The space on its disks is looked at: a command that fails without it says nothing about the items.
 """
 
 import os
@@ -95,8 +94,7 @@ class Ended:
     """How a command ended.
 
     ``status`` is its exit status, or minus the number of the signal that killed it. ``left_behind`` counts the
-    processes that outlived it and were killed; ``output_bytes`` counts all its output. ``least_free`` is the
-    least free space on the disks that it writes to while it ran, in bytes; None: not looked at.
+    processes that outlived it and were killed; ``least_free`` is the least free space seen on its disks, in bytes.
     """
 
     status: int
@@ -113,8 +111,8 @@ class Command:
     """A command line and how to run it.
 
     ``environment`` is the whole environment; only this command's processes have its entry ``mark`` (``NAME=value``).
-    ``cwd`` is its working directory. Without ``errors``, standard error goes into ``output``. ``timeout`` is in
-    seconds, ``limit`` in bytes for each file.
+    Without ``errors``, standard error goes into ``output``. ``timeout`` is in seconds, ``limit`` in bytes for each
+    file.
     """
 
     line: str

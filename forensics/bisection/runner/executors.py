@@ -97,10 +97,7 @@ class LocalExecutor(ProbeExecutor):
 
 
 class DaskExecutor(ProbeExecutor):
-    """Runs probes on workers. If a worker is lost, its probe starts again on another.
-
-    A probe's folder holds a ticket while the probe may run. Removing the ticket ends the probe on any worker.
-    """
+    """Runs probes on workers. If a worker is lost, its probe starts again on another."""
 
     def __init__(self, address: str, jobs: int | None) -> None:
         self._client = connected(address)

@@ -1,7 +1,6 @@
 """Kills the processes that a command, or a whole run, leaves behind, whatever session they are in.
 
-This process is a child subreaper (prctl(2), Linux 3.4): it becomes the parent of every orphan below it, so that its
-list of children holds them all, daemons included.
+As a child subreaper (prctl(2), Linux 3.4), this process becomes the parent of every orphan below it, of daemons too.
 """
 
 import ctypes
@@ -47,8 +46,8 @@ def guarded() -> Iterator[str]:
 def kill_leftovers(leader: int, mark: bytes) -> int:
     """Kill the processes left of a command whose leader has ended, and return how many they were.
 
-    They are those of its session, and those whose environment holds the entry ``mark``. A process that hangs in the
-    kernel is given up after a second; a process in another session and without the mark is missed.
+    They are of its session, or have the entry ``mark`` in their environment; any others are missed. A process that
+    hangs in the kernel is given up after a second.
     """
     signal_group(leader, signal.SIGKILL)
     killed = _reaped(leader)

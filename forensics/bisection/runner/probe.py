@@ -23,9 +23,8 @@ class ProbeSpec:
     """The commands of a probe, and where they run.
 
     ``values`` are the placeholders' values, paths absolute. ``environment`` is added to that of the process that runs
-    the probe. ``build`` is None if only the check runs, on an earlier build. ``checks`` is how often to check, as long
-    as the checks agree. ``timeout`` is in seconds for each command; ``need_free`` are the bytes that the disk must have
-    left for a verdict other than good to count.
+    the probe. ``build`` is None if only the check runs, ``checks`` times as long as the checks agree. ``timeout`` is in
+    seconds for each command; ``need_free`` are the bytes that must be left for a verdict other than good to count.
     """
 
     folder: str
@@ -99,10 +98,7 @@ def judge_status(status: int, *, timed_out: bool) -> Verdict:
 
 
 def judge_build(status: int, *, timed_out: bool, checked: bool, failure_is_bad: bool) -> Verdict | None:
-    """Return the verdict of a build that has no check, or that failed; None: the check decides.
-
-    Without a check, exit statuses mean what they mean for a check.
-    """
+    """Return the verdict of a build that failed, or that has no check and is judged as one; None: the check decides."""
     verdict = judge_status(status, timed_out=timed_out)
     if verdict is Verdict.UNRESOLVED or (verdict is Verdict.BAD and checked):
         return Verdict.BAD if failure_is_bad else Verdict.UNRESOLVED

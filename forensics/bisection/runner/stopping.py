@@ -30,11 +30,7 @@ class Stopper:
 
     @contextmanager
     def computing(self) -> Iterator[None]:
-        """Let a signal that ends the run end this block too: it must write nothing, and may leave things half-done.
-
-        Raises:
-            KeyboardInterrupt: the run is to end.
-        """
+        """Let a signal that ends the run end this block too, by KeyboardInterrupt: it must write nothing."""
         self._computing = True
         try:
             if self.urgency:
@@ -44,11 +40,7 @@ class Stopper:
             self._computing = False
 
     def handle(self, number: int, _frame: FrameType | None = None) -> None:
-        """Handle a signal, in the main thread: one that ends raises the urgency by a step, and ends a computation.
-
-        Raises:
-            KeyboardInterrupt: what is computed need not be finished.
-        """
+        """Raise the urgency by a step at a signal that ends, and end a computation by KeyboardInterrupt."""
         if number == signal.SIGQUIT:
             self.asked = True
             return

@@ -68,8 +68,7 @@ _SETTLED_NS = 2_000_000_000
 class Surroundings:
     """What a command line means where it runs.
 
-    ``inputs`` has the content of files and folders, and of each ``$VARIABLE``, by the words that name them; ``paths``
-    has the files and folders.
+    ``inputs`` has the content of what it names, files and each ``$VARIABLE``, ``paths`` the files and folders.
     """
 
     cwd: str

@@ -1,7 +1,7 @@
 """Items as atoms in the order of suspicion, and growing chains of their subsets with the link at which they turn bad.
 
-The first subset of a chain holds the atoms that are kept on; each further one has one more atom. By monotonicity every
-verdict says something about the chain: a good superset of a link shows it good, a bad subset shows it bad.
+The first link holds the atoms that are kept on, each further one an atom more. By monotonicity every verdict says
+something about the chain: a good superset of a link shows it good, a bad subset shows it bad.
 """
 
 from bisect import bisect_left
@@ -52,10 +52,7 @@ class Space:
         return [a if part == a.mask else replace(a, items=items_of(part), mask=part) for a, part in inside]
 
     def join(self, group: int) -> bool:
-        """Merge the atoms that a group of items touches into one, in the place of the first, if they lie apart.
-
-        Neighbours stay two atoms: the refused cut between them says it all. Return whether atoms were merged.
-        """
+        """Merge the atoms that a group touches into the first, and return whether any were: neighbours stay two."""
         places = [place for place, atom in enumerate(self.atoms) if atom.mask & group]
         if places[-1] - places[0] < len(places):
             return False
@@ -91,8 +88,7 @@ class NotMonotoneError(Exception):
 class Chain:
     """The subsets ``links[0] < links[1] < …``; the turn lies above ``low`` (good) and not above ``high`` (bad).
 
-    Cuts one at a time follow the weights only as far as ``halvings`` of them are enough: those of equal atoms, and
-    ``slack`` more.
+    Cuts one at a time follow the weights as far as ``halvings``, those of equal atoms and ``slack`` more, are enough.
     """
 
     def __init__(self, ledger: Ledger, kept: int, atoms: Sequence[Atom], slack: int = 0) -> None:
@@ -109,11 +105,7 @@ class Chain:
         self._read = 0
 
     def update(self) -> None:
-        """Apply the verdicts recorded since the last call.
-
-        Raises:
-            NotMonotoneError: the verdicts contradict each other.
-        """
+        """Apply the verdicts recorded since the last call; a NotMonotoneError where they contradict each other."""
         begun = self._read > 0
         for mask, verdict in self._ledger.log[self._read :]:
             before = self.low, self.high, len(self.refused)

@@ -1,25 +1,15 @@
-"""The search behind bisection: minimal sets of items that are bad together, with a certificate.
+"""The search behind bisection: one minimal set of items that are bad together after another, until the rest is good."""
 
-From the endpoints to the certificate it finds one minimal set after the other, until the rest is good.
-"""
-
-from __future__ import annotations
-
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import repeat
 from math import ceil, comb, log2
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from trtforensics.bisection.search import minimal
+from trtforensics.bisection.search import ledger, minimal
 from trtforensics.bisection.search.chain import NotMonotoneError, Space
-from trtforensics.bisection.search.exact import ExactFinder
-from trtforensics.bisection.search.ledger import FlakyError, bits, each, items_of, neighbours
 from trtforensics.bisection.search.model import AGAIN, Ask, Item, Outlook, Purpose, Result, Status, Verdict
 from trtforensics.bisection.search.probing import ProbeSearch
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from trtforensics.bisection.search.ledger import Ledger, Steps, Wish, Wishes
 
 _CERTIFICATE = 2
 """Builds that prove one culprit: it alone, and the rest. Each is built twice."""
@@ -38,8 +28,6 @@ _QUIET = 3
 """Good groups in a row, each twice as large as the one before, after which the culprits are not close any more."""
 _EVEN = 0.7
 """A group of this share of the mean gap between culprits is good about as often as bad."""
-
-Group = tuple[int, Verdict, str]
 
 
 class Search(ProbeSearch):
@@ -63,7 +51,7 @@ class Search(ProbeSearch):
         super().__init__(max_builds)
         self._exact = confidence is None
         self._space = Space(items, edges)
-        self._finder: minimal.Finder = ExactFinder(self._ledger, self._space)
+        self._finder: minimal.Finder = minimal.ExactFinder(self._ledger, self._space)
         if confidence is not None:
             from trtforensics.bisection.search.noisy import NoisyFinder  # noqa: PLC0415 - numpy is for these only
 
@@ -83,10 +71,10 @@ class Search(ProbeSearch):
         """Whether nothing is left to ask or to wait for."""
         return super().done and not self._ledger.pending
 
-    def _record(self, wish: Wish, verdict: Verdict) -> None:
+    def _record(self, wish: ledger.Wish, verdict: Verdict) -> None:
         self._finder.tell(wish, verdict)
 
-    def _halted(self, wishes: Wishes) -> bool:
+    def _halted(self, wishes: ledger.Wishes) -> bool:
         return super()._halted(wishes if self._exact else ())
 
     def _unfinished(self, why: str) -> Result:
@@ -103,7 +91,7 @@ class Search(ProbeSearch):
         return Outlook(
             0.0 if ended else expected + fixed,
             0 if ended else worst + fixed,
-            frozenset() if ended else items_of(self._finder.suspects),
+            frozenset() if ended else ledger.items_of(self._finder.suspects),
             self._culprits(),
             tuple(atom.items for atom in self._space.atoms),
             0 if ended else second,
@@ -115,21 +103,21 @@ class Search(ProbeSearch):
             status,
             "; ".join((*self._reasons, why) if why else self._reasons),
             self._culprits(),
-            items_of(self._suspects),
+            ledger.items_of(self._suspects),
             self._finder.confidence,
             ceil(log2(comb(self._space.all.bit_count(), max(members, 1)))) if self._space.all else 0,
             self._evidence(),
             tuple(bad_set.minimal for bad_set in self._sets if not bad_set.doubt),
-            items_of(0 if status is Status.NOT_REPRODUCED else self._rest & ~self._harmless & ~self._suspects),
+            ledger.items_of(0 if status is Status.NOT_REPRODUCED else self._rest & ~self._harmless & ~self._suspects),
         )
 
     def _culprits(self) -> tuple[frozenset[int], ...]:
-        return tuple(items_of(bad_set.members) for bad_set in self._sets if not bad_set.doubt)
+        return tuple(ledger.items_of(bad_set.members) for bad_set in self._sets if not bad_set.doubt)
 
     def _evidence(self) -> tuple[Ask, ...]:
         roles = {self._doubted: "judged both ways"} if self._doubted is not None else {}
         for bad_set in self._sets:
-            roles |= dict.fromkeys(neighbours(bad_set.members), Purpose.BUT_ONE)
+            roles |= dict.fromkeys(ledger.neighbours(bad_set.members), Purpose.BUT_ONE)
             roles |= {bad_set.inside: Purpose.TOGETHER, bad_set.items: Purpose.TOGETHER, bad_set.members: Purpose.ALONE}
         roles |= {self._rest: Purpose.REST, 0: Purpose.GOOD_END, self._space.all: Purpose.BAD_END}
         return self._ledger.evidence(roles)
@@ -144,10 +132,10 @@ class Search(ProbeSearch):
             return doubtful | self._finder.unsettled(self._rest)
         return self._rest if self._status is Status.INCONCLUSIVE and not doubtful else doubtful
 
-    def _run(self) -> Steps[Result]:
+    def _run(self) -> ledger.Steps[Result]:
         try:
             self._status = yield from self._all_sets()
-        except FlakyError as error:
+        except ledger.FlakyError as error:
             self._doubted = error.mask
             del self._sets[self._confirmed :]
             self._status = self._give_up(f"{error}: use --confidence")
@@ -164,7 +152,7 @@ class Search(ProbeSearch):
         self._reasons.append(reason)
         return Status.INCONCLUSIVE
 
-    def _all_sets(self) -> Steps[Status]:
+    def _all_sets(self) -> ledger.Steps[Status]:
         refuted = yield from self._endpoints()
         if refuted is not None:
             return refuted
@@ -181,7 +169,7 @@ class Search(ProbeSearch):
                 self._reasons.append("what is left fails too: there are other sets")
                 return Status.NAMED
 
-    def _endpoints(self) -> Steps[Status | None]:
+    def _endpoints(self) -> ledger.Steps[Status | None]:
         good, bad = yield from self._finder.endpoints()
         if good is Verdict.GOOD and bad is Verdict.BAD:
             return None
@@ -190,7 +178,7 @@ class Search(ProbeSearch):
         self._reasons.append(f"{reason}{f'; {AGAIN}' if outcome is Verdict.UNRESOLVED else ''}")
         return Status.INCONCLUSIVE if outcome is Verdict.UNRESOLVED else Status.NOT_REPRODUCED
 
-    def _one_set(self, within: int) -> Steps[None]:
+    def _one_set(self, within: int) -> ledger.Steps[None]:
         """Find a set inside a bad subset, and see that each of its members is needed."""
         try:
             bad_set = yield from minimal.minimal_set(self._finder, self._space, within, self._rest)
@@ -201,23 +189,24 @@ class Search(ProbeSearch):
         yield from self._contradiction()
         self._note(bad_set)
 
-    def _needed(self, bad_set: minimal.MinimalSet) -> Steps[minimal.MinimalSet]:
+    def _needed(self, bad_set: minimal.MinimalSet) -> ledger.Steps[minimal.MinimalSet]:
         """Leave out each member in turn; reduce the set where one is not needed."""
         while bad_set.alone:
-            verdicts = yield from minimal.leave_one_out(self._finder, bad_set.members)
-            smaller = [mask for mask, verdict in verdicts.items() if verdict is Verdict.BAD]
-            if not smaller:
-                return replace(bad_set, minimal=Verdict.UNRESOLVED not in verdicts.values())
+            smaller = ledger.neighbours(bad_set.members)
+            settling = [self._finder.settle(mask, Verdict.GOOD, Purpose.BUT_ONE) for mask in smaller]
+            verdicts = yield from ledger.each(settling)
+            if Verdict.BAD not in verdicts:
+                return replace(bad_set, minimal=Verdict.UNRESOLVED not in verdicts)
             yield from self._contradiction()
-            bad_set = yield from self._reduced(smaller[0])
+            bad_set = yield from self._reduced(smaller[verdicts.index(Verdict.BAD)])
         return bad_set
 
-    def _reduced(self, mask: int) -> Steps[minimal.MinimalSet]:
+    def _reduced(self, mask: int) -> ledger.Steps[minimal.MinimalSet]:
         atoms = [atom.mask for atom in self._space.atoms_of(mask)]
         members = sum((yield from minimal.reduced(self._finder, 0, atoms)))
         return minimal.MinimalSet(members, members)
 
-    def _contradiction(self) -> Steps[None]:
+    def _contradiction(self) -> ledger.Steps[None]:
         """Build the two subsets of the first contradiction anew: if both verdicts come again, it is no flakiness."""
         if self._ledger.contradiction is not None and _NOT_MONOTONE not in self._reasons:
             yield from self._finder.confirm(self._ledger.contradiction, "does it come again")
@@ -238,22 +227,23 @@ class Search(ProbeSearch):
         elif not bad_set.minimal:
             self._reasons.append("a build of the culprits without one of them was refused, so it may not be needed")
 
-    def _look_at_rest(self) -> Steps[tuple[Verdict, Verdict, int]]:
+    def _look_at_rest(self) -> ledger.Steps[tuple[Verdict, Verdict, int]]:
         """Build the rest, look at the newest sets again; return the rest's verdict, that on it, what showed that."""
         # what shows it may be a similar subset
         rest = self._finder.settle(self._rest, Verdict.GOOD, Purpose.REST)
-        first, _ = yield from each([rest, self._confirm()])
+        first, _ = yield from ledger.each([rest, self._confirm()])
         if first is not Verdict.UNRESOLVED:
             return first, first, self._rest
         self._reasons.append("the build of everything but the culprits was refused")
         return first, *(yield from minimal.rest_by_proxy(self._finder, self._rest, self._space.atoms_of(self._rest)))
 
-    def _confirm(self) -> Steps[Verdict]:
+    def _confirm(self) -> ledger.Steps[Verdict]:
         """Look again at the sets not yet confirmed: each alone, and without each of its members; at a good rest too."""
         masks = [self._rest] if self._ledger.seen(self._rest) is Verdict.GOOD else []
         for bad_set in self._sets[self._confirmed :]:
             if bad_set.alone:
-                masks += [bad_set.members, *(neighbours(bad_set.members) if bad_set.members.bit_count() > 1 else ())]
+                smaller = ledger.neighbours(bad_set.members)
+                masks += [bad_set.members, *(smaller if len(smaller) > 1 else ())]
         again = yield from self._finder.confirm(masks, Purpose.BUILT_AGAIN)
         self._confirmed = len(self._sets)
         return self._looked_twice(again=again)
@@ -263,19 +253,20 @@ class Search(ProbeSearch):
             self._reasons.append(_UNSEEN)
         return Verdict.GOOD if again else Verdict.UNRESOLVED
 
-    def _swept(self) -> Steps[bool]:
+    def _swept(self) -> ledger.Steps[bool]:
         """Where sets of one item lie close together, look for the next ones in small groups; return whether any was."""
         before = len(self._sets)
         while groups := self._sweep.groups(self._sets, self._rest):
-            settling = [self._finder.settle(*wish) for wish in groups]
-            _, *verdicts = yield from each([self._confirm(), *settling])
-            for (mask, _, _), verdict in zip(groups, verdicts, strict=True):
+            purposes = [Purpose.ALONE if mask.bit_count() == 1 else "a few items alone" for mask in groups]
+            settling = map(self._finder.settle, groups, repeat(Verdict.BAD), purposes)
+            _, *verdicts = yield from ledger.each([self._confirm(), *settling])
+            for mask, verdict in zip(groups, verdicts, strict=True):
                 self._sweep.note(mask, verdict)
                 if verdict is Verdict.BAD:
                     yield from self._one_set(mask)
         return len(self._sets) > before
 
-    def _verdict_on(self, rest: Verdict) -> Steps[Status]:
+    def _verdict_on(self, rest: Verdict) -> ledger.Steps[Status]:
         if rest is Verdict.GOOD:
             self._looked_twice(again=(yield from self._finder.confirm([self._rest], Purpose.BUILT_AGAIN)))
         yield from self._contradiction()
@@ -287,20 +278,17 @@ class Search(ProbeSearch):
 
 
 class Sweep:
-    """Which groups to build next, from the sets found so far.
+    """The groups to build next, where the square of twice the mean gap between sets is less than what is left."""
 
-    It begins where that needs fewer builds than halving: the square of twice the mean gap is less than what is left.
-    """
-
-    def __init__(self, ledger: Ledger, space: Space) -> None:
-        self._ledger = ledger
+    def __init__(self, verdicts: ledger.Ledger, space: Space) -> None:
+        self._ledger = verdicts
         self._space = space
         self._passed = 0
         self._quiet = 0
         self._running = False
 
-    def groups(self, sets: Sequence[minimal.MinimalSet], rest: int) -> list[Group]:
-        """Return the next groups of a round: subset, likelier verdict, purpose; none: the round is over."""
+    def groups(self, sets: Sequence[minimal.MinimalSet], rest: int) -> list[int]:
+        """Return the next groups of a round; none: the round is over."""
         singles = [bad_set for bad_set in sets if bad_set.alone and bad_set.members.bit_count() == 1]
         for bad_set in singles:
             self._passed |= bad_set.passed
@@ -313,8 +301,7 @@ class Sweep:
         self._running = True
         size = 1 << int(log2(max(_EVEN * gap, 1))) << self._quiet
         starts = range(0, len(fresh), size)[: self._ledger.most_room]
-        masks = [sum(atom.mask for atom in fresh[start : start + size]) for start in starts]
-        return [(mask, Verdict.BAD, Purpose.ALONE if len(bits(mask)) == 1 else "a few items alone") for mask in masks]
+        return [sum(atom.mask for atom in fresh[start : start + size]) for start in starts]
 
     def note(self, mask: int, verdict: Verdict) -> None:
         """Take the verdict of a group."""

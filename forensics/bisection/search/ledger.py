@@ -47,10 +47,9 @@ class Wish:
 class Ledger:
     """Verdicts by subset, and the probes asked for and under way.
 
-    ``room`` is how many more probes the caller can start, ``most_room`` the most it ever was; steps that can use
-    several at once look at them. ``log`` has the verdicts in the order in which they came. ``contradiction`` is the
-    first pair of a bad subset and a good one that holds it, or None while outcomes look monotone. ``rebuilds`` are
-    further builds of a subset, besides ``builds``.
+    ``room`` is how many more probes the caller can start, ``most_room`` the most it ever was. ``log`` has the verdicts
+    in the order in which they came. ``contradiction`` is the first pair of a bad subset and a good one that holds it,
+    or None while outcomes look monotone. ``rebuilds`` are further builds of a subset, besides ``builds``.
     """
 
     def __init__(self) -> None:
@@ -122,10 +121,7 @@ class Ledger:
         return None
 
     def first(self, wishes: Wishes, decider: Verdict, ahead: Wishes = ()) -> Steps[Wish | None]:
-        """Wait for the first probe, in the given order, with the deciding verdict; return it, None if none has it.
-
-        ``ahead`` are probes that may be wanted next: they run where there is room.
-        """
+        """Wait for the first probe with the deciding verdict; None: none has it. ``ahead`` run where there is room."""
         while open_wishes := self._open(wishes, decider):
             yield (*open_wishes, *ahead)
         return next((wish for wish in wishes if self.told(wish) is decider), None)
@@ -137,11 +133,7 @@ class Ledger:
         return tuple(wish for wish, verdict in zip(wishes[:end], verdicts[:end], strict=True) if verdict is None)
 
     def confirm(self, masks: Sequence[int], purpose: str) -> Steps[bool]:
-        """Build settled subsets once more; return whether each verdict came again: no second one was unresolved.
-
-        Raises:
-            FlakyError: a verdict was another one.
-        """
+        """Build settled subsets once more; return whether each verdict came again; a FlakyError where another came."""
         wishes = tuple(Wish(mask, purpose, build=1) for mask in masks)
         while True:
             verdicts = [self.told(wish) for wish in wishes]

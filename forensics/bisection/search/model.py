@@ -50,8 +50,7 @@ class Ask:
     """One probe: the items in ``active`` come from bad, all others from good.
 
     ``build`` counts the builds of this subset and ``check`` the checks of that build, both from 0: where outcomes are
-    taken as exact, only a second look has a ``build`` above 0. ``purpose`` is for readers and does not identify the
-    probe.
+    exact, only a second look has a ``build`` above 0. ``purpose`` is for readers.
     """
 
     active: frozenset[int]
@@ -83,10 +82,10 @@ class Result:
 
     ``culprits`` are disjoint sets, in the order in which they were found; ``minimal`` says of each whether it was seen
     to be good without any one of its items. ``suspects`` is filled where a set could not be narrowed to its members: a
-    whole set is among these. ``unsearched`` are items besides that were not seen to be good together, so that further
-    sets may be among them. ``confidence`` is 1.0 where outcomes are taken as deterministic. ``lower_bound`` is the
-    number of builds that information theory asks for, without endpoints and certificate. ``evidence`` lists the probes
-    that prove the answer, each with what it shows as its purpose.
+    whole set is among these. ``unsearched`` are items besides that were not seen to be good together: further sets may
+    be among them. ``confidence`` is 1.0 where outcomes are exact. ``lower_bound`` is the number of builds that
+    information theory asks for, without endpoints and certificate. ``evidence`` lists the probes that prove the answer,
+    by what each shows.
     """
 
     status: Status

@@ -1,7 +1,6 @@
 """Finds members when outcomes may be wrong: Bayesian search to a stated confidence.
 
-A build is first checked until its own outcome is settled; whether that outcome means what it says is then weighed
-against everything else that was built.
+A build is checked until its own outcome is settled; that is then weighed against everything else that was built.
 """
 
 from collections import Counter
@@ -47,10 +46,9 @@ class _Build:
 
 
 class Checks:
-    """The checks of all builds: a build is checked until one outcome leads by enough.
+    """The checks of all builds, cheap beside these: a build is checked until one outcome leads by enough.
 
-    A check is cheap beside a build. How often checks are wrong is estimated from the contradictions between checks of
-    one build. ``outcomes`` are the settled builds, as (subset, verdict), in that order.
+    How often checks are wrong follows from contradictions of one build's. ``outcomes`` are settled, in that order.
     """
 
     def __init__(self, ledger: Ledger) -> None:

@@ -69,13 +69,7 @@ _LOOSE = 1.0
 
 
 def require_fit(outcomes: Iterable[tuple[int, bool]], evidence: float) -> None:
-    """Compare the model's evidence, as a natural logarithm, with that of the alternative for the same outcomes.
-
-    ``outcomes`` are subsets and whether their build was bad.
-
-    Raises:
-        MisfitError: The alternative is better by far.
-    """
+    """Raise MisfitError if ``outcomes`` of subsets (bad or not) fit rates of their own far better than ``evidence``."""
     counts: dict[int, list[int]] = {}
     for mask, bad in outcomes:
         counts.setdefault(mask, [0, 0])[bad] += 1
@@ -89,13 +83,7 @@ def any_rate(good: int, bad: int) -> float:
 
 
 def require_one_rate(known: Sequence[tuple[int, bool, bool]], evidence: float) -> None:
-    """Compare the model's evidence with that of rates that scatter, subset by subset, around those of the model.
-
-    ``known`` are builds of subsets of known state: subset, whether a culprit is active, whether it was bad.
-
-    Raises:
-        MisfitError: The alternative is better by far.
-    """
+    """Raise MisfitError if known builds fit rates that scatter by subset far better than the model's ``evidence``."""
     logs = np.log(BEFORE)
     counts: dict[tuple[int, bool], list[int]] = {}
     for mask, active, is_bad in known:
@@ -109,12 +97,9 @@ def require_one_rate(known: Sequence[tuple[int, bool, bool]], evidence: float) -
 
 
 def require_apart(known: Sequence[tuple[int, bool, bool]]) -> None:
-    """Require that known builds look as the grid says: bad less than half as often without a culprit as with one.
+    """Raise TooNoisyError if known builds are bad half as often or more without a culprit as with one.
 
     Each rate counts as if it had been seen once more, half good and half bad: a few clean outcomes are apart.
-
-    Raises:
-        TooNoisyError: They are closer together, where a decision means little.
     """
     sides = {state: [bad for _, active, bad in known if active is state] for state in (True, False)}
     shown, false = ((sum(side) + 0.5) / (len(side) + 1) for side in sides.values())

@@ -81,9 +81,9 @@ class Reuse:
 class SearchAnswer:
     """The answer of a search for sets of items; its fields are those of ``result.json``.
 
-    ``remedy``: the sets are the fewest items to take from good. ``minimal`` says of each set whether it was seen that
-    none of its items can be left out. ``builds_left`` is None where the search has ended, ``reused`` the number of
-    builds of earlier runs.
+    ``remedy``: the sets are the fewest items to take from good. ``minimal`` says of each set whether none of its items
+    can be left out. ``builds_left`` is None where the search has ended, ``reused`` the number of builds of earlier
+    runs.
     """
 
     schema: int = field(default=SCHEMA, init=False)
@@ -222,10 +222,7 @@ def answer_of(lever: Lever, search: ProbeSearch, answers: Sequence[Answer]) -> S
 
 
 def counts_of(answers: Iterable[Answer]) -> tuple[int, int]:
-    """Count builds, and those of earlier runs on the directory.
-
-    A further check counts too where it took a build: the engine of the first one had gone.
-    """
+    """Count builds, those for further checks too, and how many of them are of earlier runs on the directory."""
     reused = {}
     for answer in answers:
         again = answer.ask.check if answer.finished.built else 0

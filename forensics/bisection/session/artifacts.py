@@ -1,7 +1,4 @@
-"""The folders, links, engines and lock of an artifacts directory.
-
-The lock is for one run at a time; the kernel releases it when its process ends.
-"""
+"""The folders, links and engines of an artifacts directory, and its lock, for one run at a time."""
 
 import fcntl
 import os
@@ -32,8 +29,7 @@ PAUSED = "paused"
 class Artifacts:
     """An artifacts directory. Every method raises OSError if a write to it fails.
 
-    Of the probes that have ended it keeps the engines that ``--keep-engines`` names and, during a run whose outcomes
-    are noisy, all of them: any build may be checked again.
+    It keeps the engines that ``--keep-engines`` names, and in a run with noisy outcomes all: each may be checked again.
     """
 
     def __init__(self, directory: Path, options: RunOptions) -> None:
@@ -55,8 +51,7 @@ class Artifacts:
     def settle(self, probes: Iterable[Probe], file: str) -> None:
         """Bring the directory in line with its journal after a run that was cut off anywhere.
 
-        Engines of builds that did not end and temporary files are removed; links to ``file`` are made where they are
-        missing.
+        Engines of builds that did not end and temporary files go; missing links to ``file`` are made.
         """
         folders = [self.directory, self.directory / FIXED]
         for probe in probes:

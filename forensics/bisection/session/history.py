@@ -72,12 +72,11 @@ _CHANGES = {
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """One judgement of a probe. ``judge`` is the name of the :class:`Judge`; ``at`` is in ISO 8601.
+    """One judgement of a probe, by the :class:`Judge` of that name; ``at`` is in ISO 8601.
 
-    ``seconds`` is how long its commands took. ``timed_out`` says that a command reached the ``timeout`` (in seconds),
-    so that a longer one may help. ``of_build``: the build decided, because it failed or was not what was asked for.
-    ``built``: it is of a build of its own, and not of one that had been judged before. ``edited``: what commands name
-    and was changed in its run, until it ended.
+    ``timed_out``: a command reached the ``timeout`` (in seconds), so that a longer one may help. ``of_build``: the
+    build decided, because it failed or was not what was asked for. ``built``: it is of a build of its own, and not of
+    one that had been judged before. ``edited``: what commands name and was changed in its run, until it ended.
     """
 
     verdict: Verdict
@@ -120,8 +119,8 @@ class Probe:
     """A build of a subset, in a folder of its own.
 
     ``suspects`` are the items under suspicion when the plan asked for it. ``log_checks`` counts the checks with a log
-    in its folder. ``began`` is in ISO 8601. ``building``: a build was begun and has not ended, so that its engine may
-    be half-written; ``made`` is the last build that ended.
+    in its folder. ``building``: a build was begun and has not ended, so that its engine may be half-written; ``made``
+    is the last that ended.
     """
 
     number: int
@@ -178,10 +177,7 @@ _FIELDS = {"run": ("check", "repeat", "judge"), "start": ("purpose",), "given": 
 
 
 class History:
-    """All probes of a directory, by number and by subset; each event of the journal changes it.
-
-    ``items`` is the number of items of the job, above all indexes.
-    """
+    """All probes of a directory of ``items`` items, by number and by subset; each event of the journal changes it."""
 
     def __init__(self, items: int) -> None:
         self.probes: dict[int, Probe] = {}
@@ -409,11 +405,7 @@ def _optional(value: object) -> float | None:
 
 
 def indexes_of(text: str, count: int) -> frozenset[int]:
-    """Read back a set of indexes below ``count``; runs ascend, as :func:`indexes_text` writes them.
-
-    Raises:
-        ValueError: the text is no such set.
-    """
+    """Read what :func:`indexes_text` wrote of indexes below ``count``; a ValueError where the text is no such set."""
     indexes: list[int] = []
     for written in text.split(",") if text else ():
         run = _RUN.fullmatch(written)

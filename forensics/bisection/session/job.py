@@ -1,7 +1,4 @@
-"""The identity of a directory's job, and of its verdicts: commands, the content of what they name, settings.
-
-Records in probes' folders, such as scores and failures, say what they were judged by, and have a checksum.
-"""
+"""The identity of a directory's job and of its verdicts: commands, the content of what they name, settings; records."""
 
 import hashlib
 import json
@@ -118,12 +115,10 @@ def versions_of(packages: Iterable[str]) -> dict[str, str]:
 
 
 def check_directory(directory: Path, job: Job) -> Document | None:
-    """Refuse a directory of another job, or with other files in it; return its ``job.json``, None if it is new.
-
-    The directory is not changed.
+    """Return the ``job.json`` of a directory, which is not changed; None if it is new.
 
     Raises:
-        UsageError: it is not this job's.
+        UsageError: it is another job's, or holds other files.
         SourceError: its ``job.json`` cannot be read.
     """
     path = directory / NAME
@@ -171,11 +166,7 @@ def json_bytes(document: object) -> bytes:
 
 
 def read_job(directory: Path) -> Document:
-    """Read ``job.json``.
-
-    Raises:
-        SourceError: it is missing, unreadable, damaged or of another schema.
-    """
+    """Read ``job.json``; a SourceError where it is missing, unreadable, damaged or of another schema."""
     path = directory / NAME
     try:
         document = read_document(path, "job", _RESTORE)
@@ -191,12 +182,7 @@ def read_job(directory: Path) -> Document:
 
 
 def read_document(path: Path, what: str, next_step: str) -> Any:  # noqa: ANN401 - the JSON data of a file
-    """Read a JSON file of a directory: its job or its result.
-
-    Raises:
-        FileNotFoundError: there is none.
-        SourceError: it cannot be read.
-    """
+    """Read a JSON file of a directory; a FileNotFoundError where there is none, a SourceError where it is damaged."""
     try:
         data = read_own(path)
         check_json(data, str(path), next_step)
@@ -258,11 +244,7 @@ def sealed(basis: str, content: Mapping[str, object]) -> bytes:
 
 
 def unsealed(path: Path, basis: str) -> dict[str, object] | None:
-    """Return the content of a record; None where there is none of these judgements, or one of an earlier version.
-
-    Raises:
-        SourceError: it is damaged.
-    """
+    """Return the content of a record, None where it is not of these judgements; a SourceError where it is damaged."""
     try:
         data = read_own(path)
     except FileNotFoundError:

@@ -98,20 +98,12 @@ class Journal:
 
 
 def read_journal(directory: Path, key: JobKey) -> History:
-    """Return the history of a directory; a missing journal is empty.
-
-    Raises:
-        SourceError: a whole line of it is damaged, or another job's.
-    """
+    """Return the history of a directory, empty without a journal; a SourceError where a line is damaged."""
     return _read(directory / NAME, key)[0]
 
 
 def read_events(directory: Path, key: JobKey) -> Iterator[Event]:
-    """Yield the events of a directory.
-
-    Raises:
-        SourceError: a whole line of it is damaged, or another job's; the events before it were yielded.
-    """
+    """Yield the events of a directory; a SourceError after those before a line that is damaged, or another job's."""
     path = directory / NAME
     try:
         yield from _events(path, read_own(path), History(key.items), key)

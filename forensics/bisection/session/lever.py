@@ -73,9 +73,7 @@ class ProbeLever(ABC):
 
     @abstractmethod
     def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
-        """Write what the build reads into a probe's folder, and return the placeholders' values.
-
-        A session calls it again for the same items if only a check runs.
+        """Write what the build reads into a probe's folder, also for a check alone; return the placeholders' values.
 
         Raises:
             OSError, OutputError: the folder cannot be written to.
@@ -133,8 +131,5 @@ class Lever(ProbeLever):
         """Return an item as readers of the directory see it."""
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:  # noqa: ARG002 - subclasses use them
-        """Write what repairs the build into ``fixed/``, and return a line about each file.
-
-        By default nothing: some repairs are known only after the search.
-        """
+        """Write what repairs the build, if it is known, into ``fixed/``, and return a line about each file."""
         return ()

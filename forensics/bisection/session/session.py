@@ -36,10 +36,7 @@ ALL_VERDICTS = "verdicts"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A verdict given to the plan; ``reused``: its build is of an earlier run, ``is_old``: it is itself.
-
-    ``again`` says why an earlier verdict does not stand, "" where there is none.
-    """
+    """A verdict given to the plan, whether its build or itself is of an earlier run, and why it is judged ``again``."""
 
     ask: Ask
     probe: Probe
@@ -60,10 +57,7 @@ class _RunningProbe:
 
 @dataclass(slots=True)
 class Session:
-    """A run on a directory whose lock is held. ``answers`` holds the verdicts given to the plan, in order.
-
-    ``judge`` is what judges, ``paths`` are the files that the build command names.
-    """
+    """A run on a directory whose lock is held; ``paths`` are the files that the build command names."""
 
     plan: ProbeSearch
     lever: ProbeLever
@@ -86,10 +80,9 @@ class Session:
         self._gpus = list(self.options.gpus)
 
     def run(self, turn: Callable[[], str], write: Callable[[], object], show: Callable[[str], None]) -> None:
-        """Answer the plan until it is done; ``turn`` is called again and again, and says how it stands.
+        """Answer the plan until it is done, in the main thread; ``turn`` says again and again how it stands.
 
-        ``show`` gets that, and that the directory is paused. ``write`` is called at the end, however that comes; for
-        the main thread only.
+        ``show`` gets that, and that the directory is paused. ``write`` is called at the end, however that comes.
 
         Raises:
             KeyboardInterrupt: the user stopped it; every probe's end is in the journal.

@@ -14,10 +14,9 @@ from trtforensics.bisection.session.lever import DescribedItem, item_of
 class DirectoryView:
     """The state of a directory.
 
-    ``holder`` names the process that works on it, or
-    is empty. ``paused``: runs start no probe. ``status`` is empty while there is no ``result.json``; a probe that never
-    ended has no verdict. ``builds_left`` is about how many builds the search still needs, None where it is
-    not known. ``run`` is the number of the last run on the directory, from 1. ``fixed`` names the files of ``fixed/``.
+    ``holder`` names the process that works on it, or is empty. ``paused``: runs start no probe. ``status`` is empty
+    while there is no ``result.json``; a probe that never ended has no verdict. ``builds_left`` is an estimate, if any.
+    ``run`` is the number of the last run on the directory, from 1. ``fixed`` names the files of ``fixed/``.
     """
 
     path: Path

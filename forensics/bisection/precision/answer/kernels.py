@@ -62,10 +62,7 @@ class WideSum:
 
 @dataclass(frozen=True, slots=True)
 class WideSums:
-    """Kept products, and whether the model passes if they are in 16 bits and a kernel sums them in FP32.
-
-    ``others`` are the kept nodes besides.
-    """
+    """Kept products, whether the model passes if kernels sum them in FP32, and the ``others`` that are kept."""
 
     nodes: tuple[WideSum, ...]
     others: tuple[str, ...]
@@ -86,8 +83,7 @@ class CubedTensor:
 class KernelNotes:
     """What kernels may do otherwise than the twin.
 
-    ``attention`` names the kept nodes that a fused attention may absorb, ``sums`` the 16-bit products that may
-    overflow, ``wide_sums`` the kept ones that need FP32 for their sums.
+    ``attention``: kept nodes that it may absorb; ``sums``: 16-bit products that may overflow; ``wide_sums``: kept ones.
     """
 
     attention: tuple[str, ...] = ()
@@ -126,10 +122,7 @@ def _largest_of(arrays: Iterable[Values]) -> float:
 
 
 def sums_beyond(oracle: Oracle, keep: Collection[str]) -> dict[str, float]:
-    """Return the products of the main graph in 16 bits whose sum of magnitudes exceeds the type, with the largest.
-
-    Operands are those of the FP32 model; nodes in ``keep`` stay FP32 and are left out.
-    """
+    """Return the products outside ``keep`` whose sum of magnitudes in FP32 exceeds the type, with the largest sum."""
     caster = oracle.caster
     names = [
         name
@@ -171,10 +164,7 @@ def _with_sums(oracle: Oracle, names: Collection[str]) -> onnx.ModelProto:
 
 
 def largest_partial_sums(oracle: Oracle, names: Collection[str]) -> dict[str, float]:
-    """Return the largest magnitude that the sum of each product has after a block of its terms, in FP32.
-
-    Of the main graph, and where the sums can be emulated.
-    """
+    """Return the largest magnitude of the running sum of products of the main graph, where it can be emulated."""
     proto, survey = oracle.caster.source, oracle.caster.survey
     shapes = sizes_by_tensor(proto)
     model = emulate(proto)
@@ -189,10 +179,7 @@ def largest_partial_sums(oracle: Oracle, names: Collection[str]) -> dict[str, fl
 
 
 def cubes_beyond(oracle: Oracle, keep: Collection[str]) -> tuple[CubedTensor, ...]:
-    """Return the cubed tensors of GELUs by Tanh in 16 bits whose cubes overflow.
-
-    ``x ** 3`` overflows FP16 where ``|x| > 40.3``. Of the main graph; nodes in ``keep`` stay FP32.
-    """
+    """Return the tensors outside ``keep`` that a GELU by Tanh cubes beyond the type: FP16's where ``|x| > 40.3``."""
     survey, storage = oracle.caster.survey, oracle.caster.storage
     tensors = {}
     for name, node in survey.nodes.items():

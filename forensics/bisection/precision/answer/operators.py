@@ -13,7 +13,7 @@ from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.ranges import tensor_ranges
 from trtforensics.bisection.precision.items import items_of
 from trtforensics.bisection.precision.nodes import PrecisionLever, differences
-from trtforensics.bisection.precision.repair.safe import safe_repair
+from trtforensics.bisection.precision.repair.losses import safe_repair
 from trtforensics.bisection.precision.repair.smallest import Nodes
 from trtforensics.bisection.runner.command import Urgency
 from trtforensics.bisection.runner.probe import ProbeSpec, describe, run_probe
@@ -39,8 +39,7 @@ class OperatorChain:
 class OperatorFix:
     """A model with operators in the place of chains; ``nodes`` must stay FP32 even so.
 
-    ``difference`` is the largest in FP32 from the original, as a share of the largest magnitude. ``built`` is None
-    where no build was tried.
+    ``difference`` is a share of the original's largest magnitude. ``built`` is None where no build was tried.
     """
 
     model: str
@@ -55,10 +54,7 @@ class OperatorFix:
 def operator_fix(
     lever: PrecisionLever, safe: Nodes, fixed: Path, work: Path | None, timeout: float | None
 ) -> OperatorFix | None:
-    """Propose operators for chains that a safe repair touches, where that saves nodes; write the model into ``fixed``.
-
-    It is built in the folder ``work``, if there is one.
-    """
+    """Write the :func:`proposal` of operators into ``fixed``, and build it in the folder ``work``, if there is one."""
     proposed = proposal(lever.oracle, lever.judge, safe)
     if proposed is None:
         return None
@@ -82,8 +78,7 @@ def operator_fix(
 def proposal(oracle: Oracle, judge: OutputJudge, safe: Nodes) -> tuple[OperatorFix, Caster] | None:
     """Return the model with operators for the chains that a safe repair touches; None if that saves no FP32 node.
 
-    ``judge`` is the original's, so that both are held to the same tolerances. The operators of the twin, which passes,
-    have FP32 statistics; nothing is lost inside.
+    Its twin passes by the original's ``judge``, with FP32 statistics in the operators, and loses nothing inside.
     """
     chains = chains_of(oracle.caster.prepared.proto, oracle.caster.survey)
     touched = tuple(chain for chain in chains if chain.nodes & safe)

@@ -14,11 +14,10 @@ from trtforensics.bisection.precision.answer.quantization import CalibrationRepo
 from trtforensics.bisection.precision.casting.storage import STORAGES, AlteredConstant
 from trtforensics.bisection.precision.emulation.converted import ConvertedModel
 from trtforensics.bisection.precision.emulation.judging import Tolerance, scores_text
-from trtforensics.bisection.precision.emulation.losses import TensorLoss
 from trtforensics.bisection.precision.emulation.oracle import TopRows
 from trtforensics.bisection.precision.repair.certificate import Holding
 from trtforensics.bisection.precision.repair.curve import RoundingCurve
-from trtforensics.bisection.precision.repair.safe import RangeReason
+from trtforensics.bisection.precision.repair.losses import RangeReason, TensorLoss
 from trtforensics.bisection.precision.sentences import lines_about
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.answer import JudgedProbe, SearchAnswer, answer_text
@@ -100,10 +99,9 @@ class PrecisionAnswer:
     """Which nodes of a model must stay FP32, and why.
 
     ``search`` is the answer of the search for sets of nodes. ``builds`` counts real builds, ``oracle_probes`` the
-    mixtures whose twins were scored, built or not. ``safe`` is the repair, ``minimal`` one of fewer nodes that passes
-    too, None where there is none; ``reasons`` has what the safe one keeps besides. ``inside`` has the tensors that the
-    minimal one loses, ``left`` those that even the safe one does, ``unseen`` the nodes whose bodies do not show what
-    they lose.
+    mixtures whose twins were scored. ``safe`` is the repair, ``minimal`` one of fewer nodes that passes too, None where
+    there is none; ``reasons`` has what the safe one keeps besides. ``inside`` has the tensors that the minimal one
+    loses, ``left`` those that even the safe one does, ``unseen`` the nodes whose bodies do not show what they lose.
     """
 
     search: SearchAnswer

@@ -97,10 +97,7 @@ def switched(caster: Caster, pairs: tuple[QuantizedPair, ...]) -> onnx.ModelProt
 
 @dataclass(frozen=True, slots=True)
 class PairCost:
-    """A pair, by the node that quantizes, the error that is left ``without`` it, and that which it causes ``alone``.
-
-    ``use`` says how its scale suits the values, as the model without pairs has them; None where no constant gives it.
-    """
+    """A pair, the error ``without`` it and with it ``alone``, and how its scale, if constant, suits the values."""
 
     node: str
     tensor: str
@@ -145,10 +142,7 @@ class QuantizationCost:
         return lines
 
     def ranked(self) -> list[PairCost]:
-        """Return the pairs whose scale is at fault, the worst first, then the others by what they cost.
-
-        Errors cancel at the output, so that a pair at fault may seem to cost nothing there.
-        """
+        """Return the pairs by their cost, those at fault first, as errors may cancel at the output."""
         usual = float(np.median([pair.use.stretch for pair in self.pairs if pair.use] or [1.0]))
         whole, costs = _error_db(self.error), [_error_db(pair.alone) for pair in self.pairs]
         median = float(np.median(costs or [0.0]))
@@ -177,11 +171,7 @@ def _shown(value: float | None) -> str:
 
 
 def cost_of(oracle: Oracle) -> QuantizationCost | None:
-    """Measure the pairs of a model on the samples of its oracle; None if it has none.
-
-    Raises:
-        RunError: ONNX Runtime cannot run it with switches.
-    """
+    """Measure the pairs of a model on its samples, None without any; a RunError where it does not run with switches."""
     survey = oracle.caster.survey
     pairs = pairs_of(survey)
     if not pairs:
@@ -312,11 +302,7 @@ _MOST = 0.5
 
 
 def read_cache(path: str) -> tuple[str, str, dict[str, float]]:
-    """Read a calibration cache; return TensorRT's version as it is written, the calibrator, the scale of each tensor.
-
-    Raises:
-        SourceError: it cannot be read, or a line is none of a cache.
-    """
+    """Read a cache: TensorRT's version, the calibrator, the scale of each tensor; a SourceError where it is none."""
     next_step = "Give the calibration.cache that a calibrator wrote"
     try:
         first, *lines = Path(path).read_text(encoding="utf-8").splitlines() or [""]
@@ -378,8 +364,7 @@ def held_against(path: str, oracle: Oracle) -> CalibrationReport:
     """Hold a cache against the FP32 tensors of the main graph that depend on its inputs, on the samples.
 
     Raises:
-        RunError: ONNX Runtime does not return a tensor of the model.
-        SourceError: the cache cannot be read.
+        RunError, SourceError: ONNX Runtime does not return a tensor of the model, or the cache cannot be read.
     """
     version, calibrator, scales = read_cache(path)
     survey, ranges = oracle.caster.survey, []

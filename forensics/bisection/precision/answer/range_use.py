@@ -127,10 +127,7 @@ def use_of(
     axes: Sequence[int] = (),
     stored: Values | None = None,
 ) -> RangeUse:
-    """Quantize the values of some samples; ``stored`` are the integers that a constant has instead.
-
-    Channels may lie along ``axes``. A grid without steps gives NaN or infinity, which no model has.
-    """
+    """Quantize values whose channels lie along ``axes``; ``stored`` are the integers that a constant has instead."""
     beyond = count = signal = noise = clipping = used = least = furthest = largest = end = peak = 0.0
     fitted = grid.fitted(arrays)
     for values in arrays:

@@ -318,10 +318,7 @@ def _free_suffix(tensors: Collection[str], nodes: Collection[str], storage: Stor
 
 
 def save(caster: Caster, model: onnx.ModelProto, path: Path, data: str = DATA) -> None:
-    """Write a model of the caster, or its twin; the first model of a folder also writes the data file.
-
-    Models of two casters in one folder need ``data`` files of two names.
-    """
+    """Write a model of the caster, or its twin, and where it is missing the folder's ``data`` file for this caster."""
     if caster.prepared.external:
         file, contents = path.parent / data, _contents(caster)
         written = is_there(file)  # its content follows from the folder's job

@@ -71,8 +71,7 @@ def product_of(node: onnx.NodeProto, shapes: Mapping[str, Sizes]) -> Product | N
 def accumulated(node: onnx.NodeProto, product: Product, target: str, rounding: Rounding) -> list[onnx.NodeProto]:
     """Return nodes that compute a product's result with rounded sums from the inputs of ``node``, as ``target``.
 
-    ``node`` itself must be in the graph too: its output is the exact result, of the same shape. ``rounding`` returns
-    the nodes that round one tensor into another.
+    ``node`` itself must be in the graph too, for the exact result; ``rounding`` rounds one tensor into another.
     """
     writer = NodeWriter(target)
     exact = node.output[0]
@@ -87,10 +86,7 @@ def accumulated(node: onnx.NodeProto, product: Product, target: str, rounding: R
 
 
 def partial_sums(node: onnx.NodeProto, product: Product, target: str) -> list[onnx.NodeProto]:
-    """Return nodes that compute the largest magnitude of the sums of a product after each block, as ``target``.
-
-    Nothing is rounded. ``node`` itself must be in the graph too.
-    """
+    """Return nodes that compute the largest magnitude of a product's sums after each block, beside ``node``."""
     writer = NodeWriter(target)
     attributes = {each.name: helper.get_attribute_value(each) for each in node.attribute}
     operands = _operands(writer, node, product, attributes)
@@ -210,10 +206,7 @@ def can_reorder(model: onnx.ModelProto) -> bool:
 
 
 def reordered(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a model in which MatMul, Gemm and Conv without groups read both operands backwards.
-
-    The results are the same but for rounding. What multiplies tensors of no known rank stays as it is.
-    """
+    """Return a model whose MatMul, Gemm, and Conv without groups, of known rank, read both operands backwards."""
     turned = copied(model)
     _Turning(sizes_by_tensor(onnx.shape_inference.infer_shapes(without_weights(model)))).rewrite(turned.graph)
     return turned

@@ -25,10 +25,7 @@ _OWN = "__own_type"
 
 
 def difference(oracle: Oracle, other: onnx.ModelProto) -> float | None:
-    """Return the largest difference of a model from an oracle's, as a share of the largest magnitude.
-
-    None if one of them is finite where the other is not.
-    """
+    """Return the largest difference as a share of the largest magnitude; None where only one of both is finite."""
     scores = oracle.score(emulate(other))
     worst = [scores.worst(name, METRICS["max-rel"]) for name in scores.outputs]
     known = [score for score in worst if score is not None]
@@ -36,11 +33,7 @@ def difference(oracle: Oracle, other: onnx.ModelProto) -> float | None:
 
 
 def raised_for(prepared: PreparedModel, kind: str) -> PreparedModel:
-    """Return the model in an operator set that knows a type of ``--precision``: the model itself if its own does.
-
-    Raises:
-        SourceError: onnx.version_converter cannot convert it.
-    """
+    """Return the model in an operator set that knows a ``--precision``; a SourceError where it cannot be converted."""
     version, first = operator_set(prepared.proto), FIRST_WITH.get(kind, 0)
     if version >= first:
         return prepared
@@ -55,12 +48,7 @@ def raised_for(prepared: PreparedModel, kind: str) -> PreparedModel:
 
 
 def require_equal(oracle: Oracle, original: PreparedModel, kind: str) -> None:
-    """Require that a converted model computes what the original does, on the samples of the converted one's oracle.
-
-    Raises:
-        RunError: ONNX Runtime cannot run the original.
-        SourceError: They differ.
-    """
+    """Require that a converted model computes what the original does, on its oracle's samples, else a SourceError."""
     apart = difference(oracle, original.proto)
     if apart is None or apart > EQUAL:
         by = "in what is finite" if apart is None else f"by {apart:.1g} of the largest magnitude"

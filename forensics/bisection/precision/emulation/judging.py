@@ -100,8 +100,7 @@ class OutputRule:
 class Tolerance:
     """What an output must reach by one metric, as a score.
 
-    ``rounding_floor`` is the score of rounding alone, None where not finite; ``below_floor``: it fails. ``cap`` is the
-    loosest default, and None where the user gave the tolerance.
+    ``rounding_floor`` is that of rounding alone, None: not finite; ``cap`` the loosest default, None: not a default.
     """
 
     metric: str
@@ -113,10 +112,7 @@ class Tolerance:
 
 
 def tolerance_of(metric: Metric, given: float | None, floor: float | None, peak: float, storage: Storage) -> Tolerance:
-    """Return the tolerance of one metric: the given one, or ``min(cap, max(4 * floor, 2 * unit of rounding))``.
-
-    ``peak`` is the largest magnitude of the output's reference.
-    """
+    """Return the given tolerance, or ``min(cap, max(4 * floor, 2 * unit of rounding))``; ``peak`` is of FP32."""
     scale = (peak or 1.0) if metric.name == "max-abs" else 1.0
     cap = cap_of(metric, storage) * scale
     least = 0.0 if metric.name == "mismatch" else _UNITS * storage.half_unit * scale
@@ -133,10 +129,7 @@ def tolerance_of(metric: Metric, given: float | None, floor: float | None, peak:
 
 
 def cap_of(metric: Metric, storage: Storage) -> float:
-    """Return the loosest default as an error; of ``max-abs``, as a share of the output's largest magnitude.
-
-    That of 8 bits is 20 dB above the noise.
-    """
+    """Return the loosest default as an error, of ``max-abs`` as a share of the output's largest magnitude."""
     return metric.error_of(float(_ROWS[metric.name][storage.name]))
 
 

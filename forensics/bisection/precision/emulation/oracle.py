@@ -54,13 +54,12 @@ class RunError(ForensicsError):
 
 @dataclass(slots=True)
 class Oracle:
-    """Compares twins with the model's own FP32 outputs on every sample.
+    """Compares twins with the model's own FP32 outputs, ``known`` or not, on every sample.
 
     A reference with NaN is refused unless ``masked``, which leaves out of every comparison what is not finite there.
-    16-bit products sum in ``accumulator``. ``libraries`` of custom operators are registered in every session.
-    ``nudge`` is another rounding: results are off by that share, as :func:`emulate` says, and if it is positive,
-    products that can be turned around add their terms in the other order. ``known`` are the model's FP32 outputs, if
-    they are known.
+    16-bit products sum in ``accumulator``. ``libraries`` of custom operators are registered in every session. ``nudge``
+    is another rounding: results are off by that share, as :func:`emulate` says, and if it is positive, products that
+    can be turned around add their terms in the other order.
 
     Raises, as do the methods that run a model:
         RunError: ONNX Runtime cannot run the model.
@@ -232,11 +231,7 @@ class Oracle:
             yield names[begin:]
 
     def runner(self, model: onnx.ModelProto) -> Callable[[Sample], list[Outputs]]:
-        """Return what runs an FP32 model on every sample, with more inputs that all samples share.
-
-        Raises:
-            RunError: ONNX Runtime cannot load it; the result raises it where it cannot run.
-        """
+        """Return what runs an FP32 model on every sample, with more inputs that all samples share."""
         session = self._session(model)
         return lambda more: list(self._each(session, more))
 
@@ -372,10 +367,7 @@ class TopRows:
 
 
 def top_rows(oracle: Oracle, keep: Collection[str]) -> dict[str, TopRows]:
-    """Return the rows of each floating-point output that has some.
-
-    Rows lie along the last axis, of all samples; ``keep`` stays FP32.
-    """
+    """Return the rows, along the last axis, of each floating-point output that has some, where ``keep`` stays FP32."""
     runs = oracle.mixture_outputs(keep)
     cap = judging.cap_of(judging.METRICS["max-rel"], oracle.caster.storage)
     rows_by_output = {}

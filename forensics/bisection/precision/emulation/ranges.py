@@ -56,10 +56,9 @@ def measured_inside(
 ) -> dict[str, str]:
     """Make measures of tensors in bodies the only outputs of a model; return these, each with the name in the answer.
 
-    ``wanted`` holds by a body's number, in the order of the file, the names of its tensors by those in the answer. The
-    same names in the answer give the same outputs. ``write`` gets both names, and adds the nodes that compute the
-    measure; it returns a vector of ``length`` numbers, FP64. ``reduction`` joins those of several executions: ReduceMax
-    or ReduceSum.
+    ``wanted`` holds by a body's number, in the order of the file, the names of its tensors by those in the answer; the
+    same names there give the same outputs. ``write`` gets both names, and adds the nodes that compute the measure, a
+    vector of ``length`` FP64 numbers. ``reduction``, ReduceMax or ReduceSum, joins those of several executions.
     """
     taps = _Tapping(wanted, write, length, reduction, operator_set(model)).graph(model.graph)
     refill(model.graph, "output", map(_value, taps))
@@ -174,8 +173,7 @@ def mask_notes(masked: Mapping[str, int], empty: Mapping[str, int], narrow: str)
 class TensorRanges:
     """The largest magnitude by tensor over all samples, infinite where there is NaN; masked positions do not count.
 
-    ``masked`` counts the masked values of tensors that masks pass through, in all samples.
-    ``empty_rows`` counts by Softmax node the rows that are masked everywhere; masks count in the ranges then.
+    ``masked`` counts their values by tensor; ``empty_rows`` by Softmax the rows that are masked everywhere, and count.
     """
 
     by_tensor: Mapping[str, float]
@@ -184,11 +182,7 @@ class TensorRanges:
 
 
 def tensor_ranges(oracle: Oracle) -> TensorRanges:
-    """Run the FP32 model with every tensor as an output, some hundred at a time.
-
-    Tensors of subgraphs are left out where ONNX Runtime cannot give them, and nothing follows from that but fewer
-    reasons in the answer.
-    """
+    """Measure every tensor of the FP32 model, but for those of subgraphs that ONNX Runtime cannot give."""
     survey, lowest = oracle.caster.survey, -oracle.caster.storage.largest
     paths, opset = mask_paths(survey), operator_set(oracle.caster.prepared.proto)
     largest: dict[str, float] = {}

@@ -57,8 +57,7 @@ def emulate(
     """Return the twin of a typed model: the same interface, with the effects of 16-bit storage on its values.
 
     16-bit products sum in ``accumulator``, those of the nodes ``wide_sums`` in FP32. Sums of products and functions,
-    which kernels compute each in their own way, are off by the share ``nudge`` before they are stored, up or down by
-    their names.
+    which each kernel computes in its own way, are off by the share ``nudge``, up or down by their names.
     """
     twin = copied(model)
     light = onnx.shape_inference.infer_shapes(without_weights(model))
@@ -178,10 +177,7 @@ _FIRST_WITH_BROADCAST_MAX = 8
 def without_range_limits(
     caster: Caster, accumulator: Accumulator = Accumulator.FP32
 ) -> tuple[onnx.ModelProto, Streamed]:
-    """Return the model with every candidate rounded, nothing clamped, and the values of its large constants, as inputs.
-
-    Products sum in ``accumulator``.
-    """
+    """Return the model with every candidate rounded, nothing clamped, and its large constants' values as inputs."""
     model = copied(caster.source)
     rounding = _Rounding(caster, accumulator, model.graph)
     rounding.rewrite(model.graph)

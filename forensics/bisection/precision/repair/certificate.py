@@ -1,8 +1,7 @@
 """The plan of a precision search: the search, the safe repair, then real builds of the probes that prove the answer.
 
-The answer is judged where the search did not look too: on samples that were held out, and by other roundings.
-What the search found on some samples by one rounding may be luck. What holds beside it is no proof, what does not is
-no answer.
+What was found on some samples by one rounding may be luck. So the answer is judged on held-out samples and by other
+roundings too: what holds there is no proof, what does not is no answer.
 """
 
 from __future__ import annotations
@@ -20,10 +19,9 @@ from trtforensics.bisection.precision.emulation.judging import (
     Tolerance,
     tolerance_of,
 )
-from trtforensics.bisection.precision.emulation.losses import losses
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.repair.curve import RoundingCurve
-from trtforensics.bisection.precision.repair.safe import SafeRepair
+from trtforensics.bisection.precision.repair.losses import SafeRepair, losses
 from trtforensics.bisection.precision.repair.smallest import REPAIRED, Nodes, RepairProbe, RepairSearch
 from trtforensics.bisection.search import Ask, Outlook, Result, Status, Verdict
 from trtforensics.bisection.search.ledger import Steps, Wish, Wishes, mask_of
@@ -166,11 +164,7 @@ _PART = 4
 
 
 def parted(samples: Sequence[Sample], most: int | None) -> tuple[tuple[Sample, ...], tuple[Sample, ...]]:
-    """Return the samples of the search, and those that are held out: every fourth, or the last ``most``.
-
-    Raises:
-        UsageError: no sample is left for the search.
-    """
+    """Return the samples to search on, and those held out: every fourth, or the ``most`` last, else a UsageError."""
     if most is not None:
         if not 0 <= most < len(samples):
             what = f"{most} of {len(samples)} samples cannot be held out: one is left for the search at least"
@@ -182,14 +176,11 @@ def parted(samples: Sequence[Sample], most: int | None) -> tuple[tuple[Sample, .
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What was seen beside the search.
+    """What was seen beside the search, on ``held_out`` samples and by other roundings; None where that did not run.
 
-    ``held_out`` counts samples. ``on_held_out`` is None where there are none, ``other_roundings`` where ONNX Runtime
-    does not run those; both have the scores of the last repair. ``lost`` names tensors that the repair in ``fixed/``
-    loses on held-out samples before any other.
+    Scores are of the repair in ``fixed/``; ``lost`` names tensors that it loses on held-out samples before any other.
     ``needless`` names nodes of the first repair without which the model passes by another rounding. ``expected`` has
-    for each output the least and the largest worst score of the repair in ``fixed/`` by all roundings, None where one
-    is not finite.
+    the least and the largest worst score of each output by all roundings, None where one is not finite.
     """
 
     held_out: int
@@ -223,10 +214,7 @@ def holding_of(  # noqa: PLR0913, PLR0917 - the last two come with each answer
     repairs: Sequence[Nodes],
     atoms: Mapping[str, Nodes],
 ) -> Holding:
-    """Judge repairs on the held-out samples of ``held``, and on the searched ones by other roundings.
-
-    The first repair is minimal, node by node of ``atoms``, the last is the one in ``fixed/``.
-    """
+    """Judge repairs, the minimal one of ``atoms`` first, ``fixed/`` last, on ``held`` samples and by other rounding."""
 
     def judged(where: Oracle, keep: Nodes, by: OutputJudge = judge) -> Judgement:
         return by.judge(where.score_mixture(where.caster.kept(keep)))

@@ -51,10 +51,8 @@ class RepairSearch(ProbeSearch):
     """A search over nodes, active ones in 16 bits; ``repairs`` are the first one and others that share no node with it.
 
     ``needed`` says for nodes of a small first repair whether the model fails with that node alone in 16 bits; if not,
-    other nodes can do its part. ``passes_narrow`` says that the model passes with every node in 16 bits.
-    ``atoms`` gives each node the nodes that change with it. ``narrow`` is the shown name of the 16-bit type. ``every``
-    has it search for alternatives too. ``limit`` is the most probes to ask for.
-    ``futile``, which the caller may set, says why no set is searched for.
+    other nodes can do its part. ``passes_narrow``: the model passes with every node in ``narrow``. ``atoms`` gives each
+    node the nodes that change with it. ``every``: alternatives too. ``futile`` says why no set is searched for.
     """
 
     def __init__(

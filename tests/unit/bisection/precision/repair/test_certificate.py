@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.repair_chain import ATOMS, CHAIN, NODES, drive
 from trtforensics.bisection.precision.repair.certificate import SAFE, Certificate
-from trtforensics.bisection.precision.repair.safe import SafeRepair
+from trtforensics.bisection.precision.repair.losses import SafeRepair
 from trtforensics.bisection.search import Status, Verdict
 
 

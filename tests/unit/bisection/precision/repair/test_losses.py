@@ -13,9 +13,9 @@ from tests.support.zoo import models
 from tests.support.zoo.net import Net
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import FP16
-from trtforensics.bisection.precision.emulation.losses import inner_losses, losses, worse
 from trtforensics.bisection.precision.emulation.oracle import Oracle
 from trtforensics.bisection.precision.emulation.ranges import is_reached
+from trtforensics.bisection.precision.repair.losses import inner_losses, losses, worse
 from trtforensics.onnx_models.reading import prepare
 
 if TYPE_CHECKING:

@@ -1,12 +1,19 @@
-"""The tensors that a typed model loses inside: they overflow, become NaN, or become zero in a part that counts.
+"""What a typed model loses inside, and the safe repair: nodes that stay FP32 so that nothing is.
 
-An output may hide that. A normalisation whose variance overflows divides by infinity, and a residual connection adds
-the zeros that come of it. Nodes that stay FP32 count too: a logarithm of what became zero in 16 bits is infinite.
+A tensor overflows, becomes NaN, or becomes zero in a part that counts. An output may hide that. A normalisation whose
+variance overflows divides by infinity, and a residual connection adds the zeros that come of it. Nodes that stay FP32
+count too: a logarithm of what became zero in 16 bits is infinite.
+
+A value that overflows is lost at its tensor. A value that becomes infinite or NaN in range is lost by what its node
+reads: a logarithm or a quotient of values that have become zero, a root of what rounding has made negative. The search
+for the cause goes back from there, tensor by tensor, and ends at the first one that is not FP32 yet. The least
+values, of two bits or fewer, that an FP32 node makes zero of rounded operands are a matter of rounding, and no reason.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from math import inf
 
 import numpy as np
 import onnx
@@ -16,6 +23,8 @@ from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.ranges import is_reached, mask_paths, measured_inside
 from trtforensics.bisection.precision.emulation.twin import emulate
+from trtforensics.bisection.precision.items import Beyond, PrecisionItem
+from trtforensics.bisection.precision.repair.smallest import Nodes
 from trtforensics.onnx_models.checked_graph import Survey
 from trtforensics.onnx_models.graphs import copied, graphs, inside
 from trtforensics.onnx_models.rewriting import NodeWriter
@@ -33,7 +42,7 @@ _COUNTS = 3
 _SHARE = 1e-2
 """Values that become zero are a loss if they are more than this share of the tensor's length, by relative L2."""
 
-LEAST = 4.0
+_LEAST = 4.0
 """Up to so many times the type's smallest value, a value has two bits or fewer."""
 _TAP = "__seen"
 
@@ -43,9 +52,8 @@ class TensorLoss:
     """A tensor: in the worst sample, how many of its values are not finite though they are in FP32.
 
     ``flushed`` says that a part that counts became zero in a sample, inside a body all in one execution. ``node`` makes
-    the tensor, None for an input; it is in a body of the first of ``bodies_of``, that in one of the next.
-    ``reaches`` is the largest magnitude in FP32 of the values that are lost, None inside bodies. ``samples`` are the
-    numbers of the samples that lose some, from 0.
+    the tensor, None for an input; it is in a body of the first of ``bodies_of``, that in one of the next. ``reaches``
+    is the largest magnitude in FP32 of what is lost, None inside bodies. ``samples`` that lose some count from 0.
     """
 
     tensor: str
@@ -73,10 +81,7 @@ class Losses:
 
 
 def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Losses:
-    """Return the losses if some nodes stay FP32.
-
-    Of the tensors ``masked``, values below the type's range only mask positions: minus infinity is no loss there.
-    """
+    """Return the losses if some nodes stay FP32; in tensors ``masked``, minus infinity below the range is none."""
     caster = oracle.caster
     typed = caster.cast(keep)
     sources = _sources(oracle, typed)
@@ -89,7 +94,7 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
     zeroed: dict[str, float] = {}
     by_tensor = {}
     for name, (loss, *_, largest) in seen.items():  # an FP32 node makes zero of the least values by rounding alone
-        least = 0.0 < largest <= LEAST * caster.storage.smallest
+        least = 0.0 < largest <= _LEAST * caster.storage.smallest
         maker = caster.survey.maker(name)
         flushed = (
             sources[name] != name or not least or (maker is not None and not zeroed.keys().isdisjoint(maker.input))
@@ -179,10 +184,7 @@ def _beginning(survey: Survey, lost: Collection[str]) -> frozenset[str]:
 
 
 def inner_losses(oracle: Oracle, typed: onnx.ModelProto) -> tuple[dict[str, Loss], list[str]]:
-    """Return what the 16-bit tensors inside bodies lose, by their FP32 names, and the nodes that do not show theirs.
-
-    Minus infinity in a tensor that only leads to Softmax nodes masks a position and is no loss.
-    """
+    """Return what 16-bit tensors in bodies lose, Softmax masks aside, and the nodes that do not show theirs."""
     caster = oracle.caster
     narrow = _narrow_in_bodies(caster, typed)
     written = {name for names in narrow.values() for name in names}
@@ -250,3 +252,131 @@ def _compared(wanted: Counts, got: Counts) -> Loss:
     if values != number and known_zero:
         zero = known_zero
     return max(int(lost - known_lost), 0), int(number), bool(zero > known_zero)
+
+
+_ROUNDS = 64
+"""Each round shows what earlier losses hid. A model as deep as to need more is reported as not yet safe."""
+
+
+@dataclass(frozen=True, slots=True)
+class RangeReason:
+    """Why ``nodes`` stay FP32: the first tensor that loses values, the node that makes it, and the samples, from 0."""
+
+    tensor: str
+    node: str | None
+    why: str
+    nodes: tuple[str, ...]
+    samples: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SafeRepair:
+    """The nodes that stay FP32, what a minimal repair loses inside, what is lost even so, and the reasons.
+
+    ``unseen`` names nodes whose bodies may lose more: ONNX Runtime does not show it.
+    """
+
+    nodes: Nodes
+    inside: tuple[TensorLoss, ...]
+    left: tuple[TensorLoss, ...]
+    unseen: tuple[str, ...] = ()
+    reasons: tuple[RangeReason, ...] = ()
+
+
+def safe_repair(oracle: Oracle, items: Sequence[PrecisionItem], masked: Collection[str], minimal: Nodes) -> SafeRepair:
+    """Add to a repair what it takes that nothing is lost; in tensors ``masked``, what is below the range is not."""
+    repair = _closed(oracle, items, masked, minimal)
+    if minimal <= {node for item in items if item.beyond is not None for node in item.nodes}:
+        return repair
+    first = [each for each in _closed(oracle, items, masked, frozenset()).reasons if minimal.intersection(each.nodes)]
+    return replace(repair, reasons=(*first, *repair.reasons))
+
+
+def _closed(oracle: Oracle, items: Sequence[PrecisionItem], masked: Collection[str], minimal: Nodes) -> SafeRepair:
+    """Add nodes to a set until nothing is lost."""
+    caster = oracle.caster
+    report = losses(oracle, caster.kept(minimal), masked)
+    inside, nodes = report.tensors, minimal
+    reasons: list[RangeReason] = []
+    samples = {loss.tensor: loss.samples for loss in inside}
+    for item in items if inside else ():
+        more = item.nodes - nodes
+        if item.beyond in {Beyond.OVERFLOW, Beyond.FLUSH} and more:
+            seen = next((samples[each] for each in item.tensors if each in samples), ())
+            node = caster.survey.producers.get(item.name)
+            reasons.append(RangeReason(item.name, node, item.why, tuple(sorted(more)), seen))
+            nodes |= more
+    if reasons:
+        report = losses(oracle, caster.kept(nodes), masked)
+    touching = {tensor: item.nodes for item in items for tensor in item.tensors}
+    for _ in range(_ROUNDS):
+        tracing = _Tracing(caster, touching, nodes, report)
+        causes = [cause for loss in report.tensors if loss.tensor in report.first for cause in tracing.causes(loss)]
+        if not causes:
+            break
+        reasons += dict.fromkeys(causes)
+        nodes = nodes.union(*(cause.nodes for cause in causes))
+        report = losses(oracle, caster.kept(nodes), masked)
+    return SafeRepair(nodes, inside, report.tensors, report.unseen, tuple(reasons))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tracing:
+    """The way back from what is lost first to the nearest tensors whose nodes are not FP32 yet."""
+
+    caster: Caster
+    touching: Mapping[str, Nodes]
+    kept: Nodes
+    report: Losses
+
+    def causes(self, loss: TensorLoss) -> Iterator[RangeReason]:
+        """Yield the reasons to keep more nodes; none where all that leads to the loss is FP32."""
+        storage = self.caster.storage
+        reaches = loss.reaches
+        if loss.flushed and not loss.lost:
+            zeroed = self._nearest(loss, lambda name: name in self.report.zeroed, itself=True)
+            if zeroed or self.report.zeroed.get(loss.tensor, inf) > _LEAST * storage.smallest:
+                yield from zeroed or self._nearest(loss, lambda _: True, itself=False)
+        elif reaches is None or reaches > storage.largest:
+            what = "overflows" if reaches is None else f"reaches {reaches:.3g}, {storage.name} ends at"
+            why = what if reaches is None else f"{what} {storage.largest:.5g}"
+            yield from self._reason(loss.tensor, loss, why) or self._nearest(loss, lambda _: True, itself=False)
+        else:
+            zeroed = self._nearest(loss, lambda name: name in self.report.zeroed, itself=False)
+            yield from zeroed or self._nearest(loss, lambda _: True, itself=True)
+
+    def _nearest(self, loss: TensorLoss, leads: Callable[[str], bool], *, itself: bool) -> list[RangeReason]:
+        """Return the reasons at the nearest tensors behind a loss; ``itself``: at the lost one itself, if it can be."""
+        level = [loss.tensor]
+        visited = {loss.tensor}
+        while level:
+            reasons = [
+                reason
+                for name in level
+                if itself or name != loss.tensor
+                for reason in self._reason(name, loss, self._why(name, loss))
+            ]
+            if reasons:
+                return reasons
+            made_of = (maker.input for name in level if (maker := self.caster.survey.maker(name)) is not None)
+            level = list(
+                dict.fromkeys(each for operands in made_of for each in operands if each not in visited and leads(each))
+            )
+            visited.update(level)
+        return []
+
+    def _reason(self, tensor: str, loss: TensorLoss, why: str) -> list[RangeReason]:
+        more = self.touching.get(tensor, frozenset()) - self.kept
+        node = self.caster.survey.producers.get(tensor)
+        return [RangeReason(tensor, node, why, tuple(sorted(more)), loss.samples)] if more else []
+
+    def _why(self, tensor: str, loss: TensorLoss) -> str:
+        storage, zeroed = self.caster.storage, self.report.zeroed.get(tensor)
+        then = "" if tensor == loss.tensor else f", and {loss.node or loss.tensor} makes it "
+        if then:
+            then += f"not finite ({loss.lost} of {loss.values} values)" if loss.lost else "zero"
+        if zeroed is None:
+            return f"is rounded to {storage.name}{then}" if then else "is not finite of operands that are rounded"
+        if zeroed > storage.smallest:
+            return f"has zeros where FP32 has up to {zeroed:.3g}{then}"
+        return f"has values up to {zeroed:.3g} that become zero, {storage.name} begins at {storage.smallest:.3g}{then}"
