@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from trtforensics.tables.filtering import FilterError
+from trtforensics.tables.table import FilterError
 from trtforensics.tui.rows.pieces import Piece, Role, Row
 from trtforensics.tui.screen import SourceScreen
 from trtforensics.tui.searching import LogSearch, RowSearch

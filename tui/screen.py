@@ -217,12 +217,7 @@ def proposed_name(source: str, pane: str | None) -> str:
 
 
 def write_table(table: Table, path: str) -> None:
-    """Write a table to a new file, as the command ``table`` does.
-
-    Raises:
-        UsageError: The ending names no form, or there is such a file.
-        OutputError: The file cannot be written.
-    """
+    """Write a table to a new file. UsageError for an unknown ending or a file that is there; OutputError."""
     target = Path(path).expanduser()
     form = form_of(path, forms.ENDINGS)
     if target.exists():

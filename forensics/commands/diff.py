@@ -33,7 +33,7 @@ def run(args: Namespace) -> int:
         )
     comparison = compare(good, bad)
     if as_json:
-        from trtforensics.comparison.document import to_json
+        from trtforensics.comparison.report import to_json
 
         text = to_json(comparison)
     else:

@@ -60,11 +60,7 @@ def sources_of(words: Sequence[str], leave_out: Path) -> list[str]:
 
 
 def label_pattern(text: str) -> re.Pattern[str]:
-    """Return what finds labels in a path's end: each name of ``{gpu}/{commit}.log`` is one step or part of one.
-
-    Raises:
-        UsageError: it names no label, or one twice.
-    """
+    """Return what finds the labels of ``{gpu}/{commit}.log`` in a path's end. UsageError for none, or one twice."""
     try:
         pattern = re.compile("(?:^|/)" + _NAME.sub(r"(?P<\1>[^/]+?)", re.escape(text)) + r"\Z")
     except re.error as error:

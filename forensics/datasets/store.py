@@ -170,12 +170,7 @@ class FolderParts:
         return read_own(self._folder / MANIFEST)
 
     def begin(self, manifest: bytes) -> None:
-        """Make the dataset where there is none; a folder that holds something else is refused.
-
-        Raises:
-            UsageError: the folder holds something else.
-            OutputError: the folder cannot be written to.
-        """
+        """Make the dataset where there is none. UsageError where the folder holds something else; OutputError."""
         with explained(str(self._folder)):
             self._folder.mkdir(parents=True, exist_ok=True)
             others = [each for each in self._folder.iterdir() if not each.name.startswith(".")]
@@ -187,11 +182,7 @@ class FolderParts:
             write_bytes(self._folder / MANIFEST, manifest)
 
     def files(self, name: str) -> list[str]:
-        """Return the files of a name in all parts.
-
-        Raises:
-            SourceError: the folder cannot be read.
-        """
+        """Return the files of a name in all parts. SourceError where the folder cannot be read."""
         try:
             names = [each.name for each in os.scandir(self._parts)]
         except OSError as error:

@@ -88,11 +88,7 @@ class JoinedSources:
 
 
 def select_build(log: BuildLog, number: int | None = None) -> Build:
-    """Return the build with a number (from 1); without a number the last with engine layers, else the last.
-
-    Raises:
-        UsageError: the log has no such build, or none at all.
-    """
+    """Return the build of a number (from 1), else the last with engine layers, else the last. UsageError without."""
     builds = log.builds
     if number is None and builds:
         return next((build for build in reversed(builds) if build.engine_layers), builds[-1])
@@ -178,11 +174,7 @@ def _joined(
 
 
 def goes_together(paths: Sequence[str]) -> bool:
-    """Whether files are about one engine rather than two to compare: of no kind but profiles are there two.
-
-    Raises:
-        SourceError: a path cannot be read.
-    """
+    """Whether files are about one engine: of no kind but profiles are there two. SourceError for an unreadable one."""
     if any(Path(path).is_dir() for path in paths):
         return False
     kinds = [_kind(path) for path in paths]

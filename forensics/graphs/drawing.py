@@ -226,11 +226,7 @@ _LARGE_BYTES = 300_000
 
 
 def rendered(document: bytes, form: str, where: str) -> bytes:
-    """Return a DOT document as a picture: ``svg``, ``png`` or ``pdf``; ``where`` is the file to be written.
-
-    Raises:
-        OutputError: ``dot`` is not installed, fails, or takes longer than two minutes.
-    """
+    """Return DOT as ``svg``, ``png`` or ``pdf`` for a file. OutputError where ``dot`` is missing, fails or is slow."""
     program = shutil.which("dot")
     if program is None:
         what = f"a .{form} is drawn by Graphviz, whose program `dot` is not installed"

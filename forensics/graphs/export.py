@@ -1,15 +1,9 @@
-r"""Write a build's graph for other programs: node-link JSON, GraphML and DOT.
+"""Write a build's graph for other programs: node-link JSON, GraphML and DOT.
 
-The same graph gives the same bytes. Names come from the log and may hold anything:
-
-* JSON escapes them and reads back to an equal graph with
-  ``networkx.node_link_graph(data, edges="edges")``.
-* GraphML (``networkx.read_graphml``) cannot hold control characters, and DOT should not. Every
-  string there, node ids included, goes through :func:`escape`, which can be reversed:
-  ``\xHH``, ``\uHHHH`` or ``\UHHHHHHHH`` for a character that does not print, ``\\`` for a backslash.
-* GraphML has no lists: an attribute that is one is its JSON text, as it is (plain ASCII already).
-* Edges of the GraphML have the ids ``e0``, ``e1``, …, because readers such as Gephi drop edges
-  with duplicate ids; their kind is the attribute ``kind``.
+The same graph gives the same bytes. JSON reads back to an equal graph (``networkx.node_link_graph(data,
+edges="edges")``). GraphML cannot hold control characters, and DOT should not: texts there, ids included, go through
+:func:`escape`, which can be reversed. A list in GraphML is its JSON text. Its edges have the ids ``e0``, ``e1``, …,
+because readers such as Gephi drop edges with duplicate ids; their kind is the attribute ``kind``.
 """
 
 import json

@@ -6,7 +6,7 @@ attributes ``tensor``, ``dtype``, ``dims``, ``layout`` and ``casts`` (the two en
 they are known. Inputs and outputs of the network stay nodes.
 """
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 from itertools import pairwise
 from typing import Any
@@ -192,11 +192,7 @@ def _named(graph: nx.MultiDiGraph, name: str, where: str) -> str:
 
 
 def top(graph: nx.MultiDiGraph, count: int, *, where: str) -> nx.MultiDiGraph:
-    """Return the nodes that take most time, connected where others that are left out connect them.
-
-    Raises:
-        UsageError: no node has a time.
-    """
+    """Return the nodes of most time, connected where nodes left out connect them. UsageError where none has a time."""
     timed = [node for node, attributes in graph.nodes(data=True) if attributes.get("time_ms") is not None]
     if not timed:
         raise UsageError(where, "tells no layer's time", "Give a profile (`--exportProfile`) or a verbose log too")
@@ -217,16 +213,6 @@ def only(graph: nx.MultiDiGraph, nodes: Collection[str]) -> nx.MultiDiGraph:
 
 def _ways(graph: nx.MultiDiGraph, source: str, kept: set[str]) -> dict[str, int]:
     """Return the kept nodes that are reached through nodes that are left out, with how many of those lie between."""
-    ways: dict[str, int] = {}
-    visited = {source}
-    waiting = deque((other, 0) for other in graph.successors(source))
-    while waiting:
-        node, between = waiting.popleft()
-        if node in visited:
-            continue
-        visited.add(node)
-        if node in kept:
-            ways[node] = between
-            continue
-        waiting.extend((other, between + 1) for other in graph.successors(node))
-    return ways
+    through = nx.subgraph_view(graph, filter_edge=lambda node, *_: node == source or node not in kept)
+    lengths = nx.single_source_shortest_path_length(through, source)
+    return {node: length - 1 for node, length in lengths.items() if node in kept and node != source}

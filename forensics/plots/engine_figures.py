@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from trtforensics.comparison.times import LayerDelta, LayerTimes, compare_times
 from trtforensics.comparison.views import of_log
-from trtforensics.console.counting import MEBIBYTE, counted
+from trtforensics.console.counting import MEBIBYTE, counted, grouped
 from trtforensics.engines.facts import EngineFacts, LayerFacts, LayerGroup
 from trtforensics.errors import UsageError
 from trtforensics.knowledge.table import rows
@@ -62,10 +62,9 @@ def types(engine: EngineFacts) -> figure.Figure | None:
     for group in engine.by_kind():
         if not group.time_ms:
             continue
-        parts = {layer.precision: 0.0 for layer in group.layers}
-        for layer in group.layers:
-            parts[layer.precision] += layer.time_ms or 0.0
-        ordered = sorted(parts.items(), key=lambda pair: -pair[1])
+        by_precision = grouped(group.layers, attrgetter("precision")).items()
+        parts = [(name, sum(layer.time_ms or 0.0 for layer in of_name)) for name, of_name in by_precision]
+        ordered = sorted(parts, key=lambda pair: -pair[1])
         segments = tuple(
             figure.BarPart(ms, colours.of_precision(name), f"{colours.precision_word(name)} {ms:.4g} ms")
             for name, ms in ordered
@@ -298,11 +297,7 @@ def figures_of(engine: EngineFacts) -> list[figure.Figure]:
 
 
 def named(made: Iterable[figure.Figure], name: str, where: str) -> figure.Figure:
-    """Return one of the figures that files give, or an error that says what it needs; ``where`` is its file.
-
-    Raises:
-        UsageError: the files do not give it; the error says what it needs.
-    """
+    """Return one of the figures that files give. UsageError where they do not: it says of ``where`` what it needs."""
     by_name = {drawn.name: drawn for drawn in made}
     if name not in by_name:
         raise UsageError(where, f"does not give the figure {name}", f"It needs {NEEDS.get(name, 'another name')}")

@@ -69,11 +69,7 @@ def image(figure: Figure) -> ET.Element:
 
 
 def to_png(figure: Figure, where: str) -> bytes:
-    """Return a figure as a PNG on white, at twice its size; ``where`` is the file to be written.
-
-    Raises:
-        OutputError: CairoSVG, which draws it, is not installed.
-    """
+    """Return a figure as a PNG on white, at twice its size, for the file ``where``. OutputError without CairoSVG."""
     try:
         import cairosvg  # noqa: PLC0415 - an extra
     except (ImportError, OSError) as error:

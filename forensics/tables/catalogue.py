@@ -95,11 +95,7 @@ TABLE_NAMES = ("layers", *_ROWS)
 
 
 def table_of(what: str, engines: Sequence[EngineFacts]) -> Table:
-    """Return one of :data:`TABLE_NAMES` of engines and their builds.
-
-    Raises:
-        UsageError: there is no such table.
-    """
+    """Return one of :data:`TABLE_NAMES` of engines and their builds. UsageError where there is no such table."""
     if what == "layers":
         return layer_table(engines)
     if what not in _ROWS:

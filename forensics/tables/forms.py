@@ -25,11 +25,7 @@ _BATCH = 65_536
 
 
 def form_named(given: str | None, output: str | None, default: str) -> str:
-    """Return the form that was asked for, or else the one that the ending of the output's name means.
-
-    Raises:
-        UsageError: the form is no text and there is no file to write it to.
-    """
+    """Return the form asked for, else that of the output's ending. UsageError for a binary one without a file."""
     form = given or form_of(output or "", ENDINGS, default)
     if output is None and form in BINARY_FORMS:
         raise UsageError(form, "is no text for a terminal or a pipe", "Name a file with `-o`")
@@ -103,11 +99,7 @@ def _cell(value: Value) -> str | float:
 
 
 def arrow_schema(columns: Iterable[TableColumn]) -> Any:  # noqa: ANN401 - a pyarrow.Schema, where that is installed
-    """Return columns as a ``pyarrow.Schema`` of strings, lists of strings, int64, double and bool.
-
-    Raises:
-        UsageError: pyarrow is not installed.
-    """
+    """Return columns as a schema of strings, lists of strings, int64, double and bool. UsageError without pyarrow."""
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -128,7 +120,9 @@ def arrow_batches(table: Table) -> Iterator[Any]:
     import pyarrow as pa  # noqa: PLC0415 - an extra, which is installed
 
     while rows := list(islice(values, _BATCH)):
-        yield _batch(pa, schema, rows)
+        columns = [[_plain(row[place]) for row in rows] for place in range(len(schema))]
+        arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def to_arrow(table: Table) -> Any:  # noqa: ANN401 - a pyarrow.Table, where that is installed
@@ -137,12 +131,6 @@ def to_arrow(table: Table) -> Any:  # noqa: ANN401 - a pyarrow.Table, where that
     import pyarrow as pa  # noqa: PLC0415 - an extra, which is installed
 
     return pa.Table.from_batches(arrow_batches(table), schema=schema)
-
-
-def _batch(pa: Any, schema: Any, rows: list[tuple[Any, ...]]) -> Any:  # noqa: ANN401 - pyarrow has no types
-    columns = [[_plain(row[place]) for row in rows] for place in range(len(schema))]
-    arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _plain(value: Value) -> object:
@@ -162,11 +150,7 @@ def parquet_of(arrow: Any) -> bytes:  # noqa: ANN401 - a pyarrow.Table
 
 
 def to_pandas(table: Table) -> Any:  # noqa: ANN401 - a pandas.DataFrame, where that is installed
-    """Return a table as a ``pandas.DataFrame`` with nullable types, so that integers stay integers.
-
-    Raises:
-        UsageError: pandas is not installed.
-    """
+    """Return a table as a ``pandas.DataFrame`` of nullable types: integers stay integers. UsageError without pandas."""
     try:
         import pandas as pd  # noqa: PLC0415 - an extra
     except ImportError as error:

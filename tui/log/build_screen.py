@@ -16,8 +16,8 @@ from trtforensics.errors import ForensicsError
 from trtforensics.findings.finding import Finding, Report, in_words
 from trtforensics.model.log import Build, BuildLog
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.tables.filtering import parse_filter
 from trtforensics.tables.layers import LAYER_COLUMNS
+from trtforensics.tables.table import parse_filter
 from trtforensics.tui.app import TerminalApp
 from trtforensics.tui.log.panes import Panes
 from trtforensics.tui.rows.finding_rows import in_view

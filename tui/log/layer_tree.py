@@ -8,9 +8,8 @@ from trtforensics.engines.facts import LayerFacts
 from trtforensics.model.log import CachedResult, Choice
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tables.columns import Cell
-from trtforensics.tables.filtering import FilterError
 from trtforensics.tables.layers import LAYER_COLUMNS
-from trtforensics.tables.table import Table
+from trtforensics.tables.table import FilterError, Table
 from trtforensics.tui.log.dialogs import ColumnScreen, compared, histogram
 from trtforensics.tui.rows.layers.columns import ENGINE_ORDER, SHOWN, ColumnLayout, Order
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow, row_pieces

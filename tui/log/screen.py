@@ -9,7 +9,7 @@ from functools import partial
 from trtforensics.engines.facts import LayerFacts
 from trtforensics.findings.finding import Finding
 from trtforensics.model.log import EngineLayer
-from trtforensics.tables.filtering import FilterError
+from trtforensics.tables.table import FilterError
 from trtforensics.tui.log.build_screen import TIES, BuildScreen
 from trtforensics.tui.log.dialogs import BookmarkScreen, DetailScreen, NeighbourScreen
 from trtforensics.tui.log.layer_tree import LayerTree

@@ -6,7 +6,6 @@ from operator import itemgetter
 from textwrap import wrap
 from typing import Generic, TypeAlias, TypeVar
 
-from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding
 from textual.containers import Horizontal
@@ -18,7 +17,7 @@ from trtforensics.console.terminal import visible
 from trtforensics.knowledge.table import rows as table_rows
 from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.rows.log_lines import LONGEST
-from trtforensics.tui.rows.pieces import CitingLine, Piece, Presentation, Role, fit
+from trtforensics.tui.rows.pieces import CitingLine, Piece, Presentation, Role, fit, width_of
 from trtforensics.tui.widgets.row_list import WrappedList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 
@@ -38,10 +37,6 @@ def keys_of(screen: str) -> Keys:
 
 _Key: TypeAlias = tuple[Piece, Piece, str]
 """A key and what it does, as they are shown, and its name."""
-
-
-def _width(key: _Key) -> int:
-    return cell_len(key[0].text) + cell_len(key[1].text)
 
 
 class KeyFooter(LineBar):
@@ -73,17 +68,17 @@ class KeyFooter(LineBar):
                 shown.setdefault(each.binding.action, self._key(each))
         palette = active.get(self.app.COMMAND_PALETTE_BINDING)
         last = [] if palette is None else [self._key(palette)]
-        room, line, self._pressed = self.app.size.width - sum(map(_width, last)), list[Piece](), []
+        room, line, self._pressed = self.app.size.width - sum(width_of(key[:2]) for key in last), list[Piece](), []
         end = 0
         for key in (*shown.values(), *last):
             if key in last:
                 line.append(Piece(" " * (room - end)))
                 end = room
-            elif end + _width(key) > room:
+            elif end + width_of(key[:2]) > room:
                 continue
             line += key[:2]
-            self._pressed.append((end, end + _width(key), key[2]))
-            end += _width(key)
+            start, end = end, end + width_of(key[:2])
+            self._pressed.append((start, end, key[2]))
         self.show(*line)
 
     def _key(self, active: ActiveBinding) -> _Key:

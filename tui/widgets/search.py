@@ -10,7 +10,7 @@ from textual.suggester import Suggester
 from textual.widgets import Input
 
 from trtforensics.tables.columns import TableColumn
-from trtforensics.tables.filtering import FilterError, completions, parse_filter
+from trtforensics.tables.table import FilterError, completions, parse_filter
 from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.widgets.virtual_list import LineBar

@@ -19,8 +19,7 @@ from textual.widget import Widget
 
 from trtforensics.console.terminal import visible
 from trtforensics.tables.columns import Sort, TableColumn
-from trtforensics.tables.filtering import RowFilterExpression, parse_filter
-from trtforensics.tables.table import Table
+from trtforensics.tables.table import RowFilterExpression, Table, parse_filter
 from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, Row, width_of
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tests.support.build_views import build, layer
-from trtforensics.comparison.document import times_document
+from trtforensics.comparison.report import times_document
 from trtforensics.comparison.runs import Circumstance, Measured, RunView
 from trtforensics.comparison.times import compare_times
 from trtforensics.model.span import SourceSpan

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.support.for_each import for_each
 from trtforensics.tables.columns import Sort, TableColumn
-from trtforensics.tables.filtering import FilterError, completions, parse_filter
+from trtforensics.tables.table import FilterError, completions, parse_filter
 
 FIELDS = (
     TableColumn("layer", itemgetter("layer"), aliases=("name",)),

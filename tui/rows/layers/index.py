@@ -321,12 +321,12 @@ def _combination_pieces(row: TreeRow, width: int, tie: float) -> Line:
     """Lay out a tuned combination of formats: whether the engine uses it, the formats, the time."""
     result = row.subject
     final = result.final if isinstance(result, Choice | CachedResult) else None
-    mark, role = {True: ("✔", Role.GOOD), False: ("✗", Role.DIM), None: ("?", Role.WARNING)}[final]
+    text, role = _FINAL[final]
     time = flush(milliseconds(result.time_ms) if result else "", 8)
     near = isinstance(result, Choice) and is_near_tie(result.time_ms, result.runner_up_ms, tie)
     note = f" {row.note}" if row.note and width >= NOTE_FROM else ""
     return (
-        Piece(f"     {mark} ", role),
+        Piece(f"     {text[0]} ", role),
         Piece(fit(row.text, max(width - 18 - len(note), 1)), Role.DIM if final is False else Role.PLAIN),
         Piece(note, Role.DIM),
         Piece(f" {time}"),
@@ -350,7 +350,7 @@ def _noted(row: TreeRow, width: int) -> Line:
 
 
 _LABEL = 9
-_FINAL = {True: "✔ in the engine", False: "✗ lost", None: "? unknown"}
+_FINAL = {True: ("✔ in the engine", Role.GOOD), False: ("✗ lost", Role.DIM), None: ("? unknown", Role.WARNING)}
 
 
 def details(entry: LayerFacts, why: Iterable[Reason]) -> list[OverviewRow]:
@@ -358,20 +358,17 @@ def details(entry: LayerFacts, why: Iterable[Reason]) -> list[OverviewRow]:
     line = entry.span.line
     rows = [OverviewRow("layer", entry.name or UNNAMED, line, Role.STRONG)]
     rows += [OverviewRow("why", reason.text, reason.span.line if reason.span else None) for reason in why]
-    rows += map(_row, chain(fact_rows(entry), node_rows(entry)))
+    told = chain(fact_rows(entry), node_rows(entry))
+    rows += (OverviewRow(row.label, f"{row.text}  {row.note}".rstrip(), row.line) for row in told)
     return [*rows, *_tuned(entry)]
-
-
-def _row(row: TreeRow) -> OverviewRow:
-    return OverviewRow(row.label, f"{row.text}  {row.note}".rstrip(), row.line)
 
 
 def _tuned(entry: LayerFacts) -> Iterator[OverviewRow]:
     for result in entry.tuned if not entry.inside else ():
         time = "no time" if result.time_ms is None else f"{milliseconds(result.time_ms)} ms"
         tactic = f"{result.runner} {tactic_text(result.tactic) or ''}"
-        text = f"{_FINAL[result.final]}  {time}  {formats_text(result)}  {tactic}"
-        role = {True: Role.GOOD, False: Role.DIM, None: Role.WARNING}[result.final]
+        final, role = _FINAL[result.final]
+        text = f"{final}  {time}  {formats_text(result)}  {tactic}"
         yield OverviewRow("tuned", f"{text} {result.kernel}".rstrip(), result.span.line, role)
 
 
