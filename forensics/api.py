@@ -224,7 +224,7 @@ class LoadedBuild:
     def _element(self) -> ET.Element:
         """Return how it ended and where its time goes, and its slowest layers folded."""
         from trtforensics.plots.engine_figures import types  # noqa: PLC0415 - only a notebook shows it so
-        from trtforensics.plots.page import image  # noqa: PLC0415 - as above
+        from trtforensics.plots.figure import image  # noqa: PLC0415 - as above
 
         log = self.log.raw
         rows = [(row.label, row.cited) for row in time_rows(log, self.raw)]

@@ -9,8 +9,7 @@ from trtforensics.comparison.differences import Comparison
 from trtforensics.comparison.report import report
 from trtforensics.findings.finding import Report
 from trtforensics.findings.forms.html import fragment
-from trtforensics.plots.figure import Figure
-from trtforensics.plots.page import image, to_svg
+from trtforensics.plots.figure import Figure, image, to_svg
 from trtforensics.render.markup import Records, html, table, tag
 
 _VEGA_LITE = "application/vnd.vegalite.v5+json"

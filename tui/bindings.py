@@ -25,7 +25,6 @@ class Keyed:
 
 
 def _binding(row: Mapping[str, str]) -> Binding:
-    """Return a key, one of the footer with how it is shown."""
     return Binding(
         row["keys"],
         row["action"],

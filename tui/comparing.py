@@ -1,8 +1,8 @@
 """The base of the screens about many logs: Enter opens one above, and two that were marked are compared."""
 
 from trtforensics.errors import ForensicsError
-from trtforensics.tui.lists import ListScreen
 from trtforensics.tui.rows.pieces import Row
+from trtforensics.tui.screen import ListScreen
 from trtforensics.tui.sessions import open_log
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.virtual_list import VirtualList

@@ -19,13 +19,13 @@ from trtforensics.model.log import BuildLog
 from trtforensics.sources.kinds import Kind
 from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.issue import quoted_issue
-from trtforensics.tui.lists import ListScreen
 from trtforensics.tui.rows import diff_rows
 from trtforensics.tui.rows.layers.candidates import CandidateTable, candidates_of, layer_table, unknown_table
 from trtforensics.tui.rows.layers.index import LayerIndex
 from trtforensics.tui.rows.pieces import Piece, Role, clip
+from trtforensics.tui.screen import ListScreen
 from trtforensics.tui.sessions import text_of
-from trtforensics.tui.widgets.text_pane import TextPane
+from trtforensics.tui.widgets.log_view import TextPane
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 from trtforensics.tui.widgets.work import in_thread
 

@@ -13,9 +13,9 @@ from trtforensics.findings.checking import ANY, check
 from trtforensics.findings.target import RTX, ModelTarget
 from trtforensics.knowledge.operators import releases_that_differ
 from trtforensics.tui.issue import quoted_issue
-from trtforensics.tui.lists import ListScreen
 from trtforensics.tui.rows.node_rows import NEIGHBOURS, NODES, NodeRow, neighbours, node_rows
 from trtforensics.tui.rows.pieces import Piece, Role
+from trtforensics.tui.screen import ListScreen
 from trtforensics.tui.widgets.row_list import FindingList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 from trtforensics.tui.widgets.work import in_thread

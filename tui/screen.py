@@ -1,9 +1,9 @@
-"""The base of every screen that shows a source: title, prompt, status line, and the keys that all of them share."""
+"""The bases of screens that show a source, with the keys that all share, and of those about one list and its texts."""
 
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -16,14 +16,15 @@ from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.output import form_of
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.tables import forms
-from trtforensics.tables.table import Table
+from trtforensics.tables.table import FilterError, Table
 from trtforensics.tui.bindings import Keyed
-from trtforensics.tui.rows.pieces import Line, Piece, Role, clip
+from trtforensics.tui.rows.pieces import Line, Piece, Role, Row, clip
 from trtforensics.tui.searching import LogSearch, RowSearch
 from trtforensics.tui.widgets.dialogs import HelpScreen, KeyFooter, TextQuestion, keys_of, whole
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.search import Asking, Prompt
 from trtforensics.tui.widgets.virtual_list import WIDE, LineBar, VirtualList
+from trtforensics.tui.widgets.work import in_thread
 
 REST_S = 0.1
 """Seconds without a move after which the cursor rests."""
@@ -223,3 +224,83 @@ def write_table(table: Table, path: str) -> None:
     if target.exists():
         raise UsageError(path, "is there already", "Give another name")
     forms.write(table, form, str(target))
+
+
+_Result = TypeVar("_Result")
+
+
+class ListScreen(SourceScreen, Generic[Row]):
+    """A list of rows; subclasses fill it. A search looks in the texts of ``views``; without any, in the rows."""
+
+    def __init__(self, source: str, rows: VirtualList[Row], *views: LogView) -> None:
+        super().__init__(source)
+        self.rows = rows
+        self._searches = [LogSearch(view, self.say) for view in views]
+        self._search = self._searches[-1] if views else RowSearch(rows, self.text_of, self.say)
+
+    def begin(self, read: Callable[[], _Result | None], then: Callable[[_Result], object]) -> None:
+        """Say that the rows are read, and let a thread read them once the screen is drawn."""
+        self.rows.show((), "reading")
+        self.rows.focus()
+        self.say("")
+        self.call_after_refresh(in_thread, self, read, then, group="read", failed=self.fail)
+
+    def text_of(self, row: Row) -> str:
+        """Return what a search in the rows looks in."""
+        raise NotImplementedError
+
+    def status(self) -> str:
+        """Return what the status line says of the rows."""
+        raise NotImplementedError
+
+    def say(self, note: str) -> None:
+        """Show the note, the filter, then what is said of the rows, which a narrow screen may cut."""
+        kept = self.rows.kept_by.text
+        self.status_bar.show(
+            Piece(f" {note} ·" if note else "", Role.ACCENT),
+            Piece(f" kept by {kept!r} ·" if kept else "", Role.ACCENT),
+            Piece(f" {self.status()}", Role.DIM),
+        )
+
+    @property
+    def search(self) -> LogSearch | RowSearch[Row]:
+        self._search = next((each for each in self._searches if each.view.has_focus), self._search)
+        return self._search
+
+    def open_view(self, view: VirtualList[Any]) -> None:
+        """Bring the list or the text that was searched into view, and focus it."""
+        view.focus()
+
+    def action_ask_filter(self) -> None:
+        self.prompt.ask(Asking.FILTER, self.rows.kept_by.text, self.rows.presentation.filters, self.rows.every)
+
+    def on_prompt_answered(self, event: Prompt.Answered) -> None:
+        if event.purpose is Asking.FILTER:
+            try:
+                self.rows.filter(event.text)
+                self.say("")
+            except FilterError as error:
+                self.say(str(error))
+            if event.done:
+                self.rows.focus()
+            return
+        if event.done:
+            self.open_view(self._search.view)
+        self._search.begin(event.text, regex=event.regex)
+
+    def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
+        if event.purpose is Asking.FILTER:
+            self.drop_filter()
+        self.rows.focus()
+
+    def drop_filter(self) -> bool:
+        """Show all rows again, and return whether a filter hid some."""
+        was = bool(self.rows.kept_by.text)
+        if was:
+            self.rows.filter("")
+            self.say("")
+        return was
+
+    def action_leave(self) -> None:
+        if not self.drop_filter():
+            self.go_back()

@@ -13,10 +13,10 @@ from trtforensics.console.counting import counted, milliseconds
 from trtforensics.model.timings import tactic_text
 from trtforensics.sources.kinds import Kind
 from trtforensics.tui.issue import quoted_issue
-from trtforensics.tui.lists import ListScreen
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, flush, list_columns
+from trtforensics.tui.screen import ListScreen
 from trtforensics.tui.sessions import text_of
-from trtforensics.tui.widgets.text_pane import TextPane
+from trtforensics.tui.widgets.log_view import TextPane
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 
 _RUNNER, _TACTIC, _TIME = 18, 19, 10

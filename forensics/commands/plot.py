@@ -8,9 +8,8 @@ from trtforensics.console.output import form_of, write_bytes, write_text
 from trtforensics.console.progress import ProgressLine
 from trtforensics.engines.joining import load_joined
 from trtforensics.errors import UsageError
-from trtforensics.plots import page
 from trtforensics.plots.engine_figures import NEEDS, figures_of, figures_of_two, named
-from trtforensics.plots.figure import Figure
+from trtforensics.plots.figure import Figure, to_csv, to_html, to_png, to_svg
 from trtforensics.plots.times_figures import figures_of_times
 from trtforensics.sources.build_log import keep_sources
 
@@ -29,11 +28,11 @@ def run(args: Namespace) -> int:
     figures = _figures(args)
     if not single:
         names = [PurePath(sources[0]).name for sources in (args.sources, args.against) if sources]
-        write_text(args.output, page.to_html(figures, " against ".join(names)))
+        write_text(args.output, to_html(figures, " against ".join(names)))
     else:
-        drawn = page.to_svg(figures[0]).encode() if ending == ".svg" else page.to_png(figures[0], args.output)
+        drawn = to_svg(figures[0]).encode() if ending == ".svg" else to_png(figures[0], args.output)
         write_bytes(args.output, drawn)
-        write_text(table, page.to_csv(figures[0]))
+        write_text(table, to_csv(figures[0]))
     written = figures[:1] if single else figures
     remark(f"{args.output}: {', '.join(figure.name for figure in written)}", quiet=args.quiet)
     return 0

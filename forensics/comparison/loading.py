@@ -130,7 +130,6 @@ def _refusal(path: Path) -> str:
 
 
 def _views(path: str, kind: Kind | None, max_bytes: int) -> tuple[BuildView, ...]:
-    """Read one file."""
     kind = kind or kind_of(path)
     if kind is Kind.REPLAY:
         from trtforensics.sources.replay import load_replay  # noqa: PLC0415 - only for this kind

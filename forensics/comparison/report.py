@@ -6,7 +6,6 @@ from pathlib import PurePath
 
 from trtforensics.comparison.differences import Comparison, Difference, DifferenceType, SideValue, SuspiciousPair
 from trtforensics.comparison.loading import ComparedSide
-from trtforensics.comparison.runs import TOTALS
 from trtforensics.comparison.times import (
     ONE_SIDE,
     LayerDelta,
@@ -15,7 +14,7 @@ from trtforensics.comparison.times import (
     TimeComparison,
     TotalDelta,
 )
-from trtforensics.comparison.views import LayerView
+from trtforensics.comparison.views import TOTALS, LayerView
 from trtforensics.console.counting import counted, grouped
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible

@@ -10,8 +10,7 @@ from pathlib import PurePath
 from statistics import fmean, median
 
 from trtforensics.comparison.alignment import AlignedBuilds, Layers, MatchedBy, align_builds
-from trtforensics.comparison.runs import TOTALS, Circumstance, Measured, RunView
-from trtforensics.comparison.views import BuildView, LayerView
+from trtforensics.comparison.views import TOTALS, BuildView, Circumstance, LayerView, Measured, RunView
 from trtforensics.model.layer_types import NO_KERNEL
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.span import SourceSpan

@@ -1,13 +1,12 @@
-"""A build as one source shows it, the common form that is compared: a field that a source does not state is None."""
+"""A build as one source shows it, its layers and its run: a field that the source does not state is None."""
 
 import re
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from statistics import fmean, median, quantiles
 from typing import TypeVar
 
-from trtforensics.comparison import runs
-from trtforensics.comparison.runs import RunView
 from trtforensics.console.counting import grouped
 from trtforensics.engines.facts import EngineFacts, LayerFacts
 from trtforensics.engines.joining import build_of_layers
@@ -16,14 +15,103 @@ from trtforensics.model.engine import EngineInfo, ProfileInfo, TimingCache
 from trtforensics.model.layer_types import FOREIGN_NODE, is_foreign_node, operation_of_type
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, EngineTensor, Fusion, MyelinOperation
-from trtforensics.model.profile import InferenceTimes, TimeSource
+from trtforensics.model.profile import InferenceSamples, InferenceTimes, TimeSource
 from trtforensics.model.replay import Replay, ReplayTensor
+from trtforensics.model.run import RunResult
 from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import is_near_tie
 from trtforensics.parsers.notation.formats import Format, parse_formats
 from trtforensics.parsers.notation.names import is_helper, is_reformat, members
 from trtforensics.render.headline import headline_of
 from trtforensics.sources.kinds import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A total of a run: the median where the source has several values, else the value.
+
+    ``spread`` says how far single inferences lie from the median: the distance to the 90th percentile or, in a log that
+    prints none (TensorRT before 8.6), to the fastest inference. None where the source has one value only. ``count`` is
+    how many inferences were timed, where that is known.
+    """
+
+    value: float
+    spread: float | None
+    span: SourceSpan
+    mean: float | None = None
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstance:
+    """Something the run or the build was done with: an option, the device, a version."""
+
+    block: str
+    name: str
+    value: str
+    span: SourceSpan | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """``totals`` by the key of the result (``latency_ms``, ``gpu_compute_ms``, ``throughput_qps``); some may lack."""
+
+    totals: Mapping[str, Measured]
+    circumstances: tuple[Circumstance, ...] = ()
+
+
+TOTALS = {
+    "latency_ms": "latency",
+    "gpu_compute_ms": "GPU compute",
+    "end_to_end_ms": "end-to-end latency",
+    "throughput_qps": "throughput",
+}
+"""The results that are compared, in order, and their names. A larger throughput is better, a larger time is worse."""
+
+_PATHS = {"Save engine", "Load engine", "timingCacheFile", "Available Devices", "Selected Device UUID", "Device"}
+"""Options that name files and machines: they differ between any two runs."""
+
+
+def run_of_build(build: Build) -> RunView:
+    """Return what a log says about a build and of the engine's run."""
+    totals = {key: measured for key in TOTALS if (result := build.result(key)) and (measured := _measured(result))}
+    stated: list[Circumstance] = []
+    if build.tensorrt_version:
+        stated.append(Circumstance("version", "TensorRT", build.tensorrt_version, None))
+    for block, facts in build.options.items():
+        if block != "reporting":  # which names what is printed and written, not what is run
+            stated += [Circumstance(block, f.name, f.value, f.span) for f in facts if f.name not in _PATHS]
+    return RunView(totals, tuple(stated))
+
+
+def _measured(result: RunResult) -> Measured | None:
+    if isinstance(result.value, float | int):
+        return Measured(float(result.value), None, result.span)
+    values = result.value
+    middle = values.get("median", values.get("mean"))
+    if middle is None:
+        return None
+    far = next((values[key] for key in ("p90", "p95", "min") if key in values), None)
+    spread = None if far is None else abs(far - middle)
+    return Measured(middle, spread, result.span, values.get("mean"))
+
+
+def run_of_samples(samples: InferenceSamples) -> RunView:
+    """Return the totals of a times file's run."""
+    totals = {
+        "latency_ms": _median_of(samples.latency_ms, samples.span),
+        "gpu_compute_ms": _median_of(samples.compute_ms, samples.span),
+    }
+    if samples.elapsed_ms > 0:
+        per_second = len(samples.latency_ms) / samples.elapsed_ms * 1000
+        totals["throughput_qps"] = Measured(per_second, None, samples.span, None, len(samples.latency_ms))
+    return RunView(totals)
+
+
+def _median_of(values: Sequence[float], span: SourceSpan) -> Measured:
+    middle = median(values)
+    spread = quantiles(values, n=10, method="inclusive")[-1] - middle if len(values) > 1 else None
+    return Measured(middle, spread, span, fmean(values), len(values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +298,7 @@ def of_log(log: BuildLog) -> BuildView | None:
     """Return the last build with an engine dump, else with tuning or a profile, else with results; None without any."""
     candidates = [b for b in log.builds if b.engine_layers or b.layer_names]
     candidates = candidates or [b for b in log.builds if _tells_of_layers(b)]
-    candidates = candidates or [b for b in log.builds if runs.of_build(b).totals]
+    candidates = candidates or [b for b in log.builds if run_of_build(b).totals]
     if not candidates:
         return None
     build = candidates[-1]
@@ -227,7 +315,7 @@ def of_log(log: BuildLog) -> BuildView | None:
         fusions=tuple(chosen) or None,
         tensorrt_version=build.tensorrt_version,
         notes=notes,
-        run=runs.of_build(_timed_build(log, build)),
+        run=run_of_build(_timed_build(log, build)),
         unlisted=_unlisted(facts),
         headline=headline_of(log, build).text if log.runs else "",
     )
@@ -239,12 +327,12 @@ def _tells_of_layers(build: Build) -> bool:
 
 def _timed_build(log: BuildLog, build: Build) -> Build:
     """Return the build itself where it was run, else the run of its engine that follows it in the log."""
-    if runs.of_build(build).totals:
+    if run_of_build(build).totals:
         return build
     for later in log.builds[build.index + 1 :]:
         if later.engine_layers or later.layer_names or _tells_of_layers(later):
             break
-        if runs.of_build(later).totals:
+        if run_of_build(later).totals:
             return later
     return build
 
@@ -369,7 +457,7 @@ def of_profile(profile: ProfileInfo) -> BuildView:
 
 def of_times(times: InferenceTimes) -> BuildView:
     """Return the times of the last run in a times file."""
-    return BuildView(times.source.path, Kind.TIMES, _last(times.runs), None, run=runs.of_samples(times.runs[-1]))
+    return BuildView(times.source.path, Kind.TIMES, _last(times.runs), None, run=run_of_samples(times.runs[-1]))
 
 
 def _last(several: Sized) -> str:

@@ -15,8 +15,7 @@ from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
 from trtforensics.datasets.store import Dataset
 from trtforensics.errors import UsageError
-from trtforensics.plots.figure import WIDTH, Canvas, Figure
-from trtforensics.plots.page import element, stylesheet
+from trtforensics.plots.figure import WIDTH, Canvas, Figure, element, stylesheet
 from trtforensics.render import documents
 from trtforensics.render.json_text import dumps
 from trtforensics.render.markup import page, tag

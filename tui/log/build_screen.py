@@ -125,7 +125,6 @@ class BuildScreen(SourceScreen):
         yield self._panes
 
     def on_mount(self) -> None:
-        """Show the waiting text and start the parse once it is on the screen."""
         self._panes.show_overview(waiting_rows(self.session.name))
         self.show_title()
         self._show_status()
@@ -193,7 +192,6 @@ class BuildScreen(SourceScreen):
         self.say("as you left it; 1 shows the first screen")
 
     def on_unmount(self) -> None:
-        """Keep what is in view for the next session."""
         if self.kept is not None:
             memory = self._panes.memory() | ({"build": self._number} if self._number else {})
             self.kept.keep(memory and {"source": self.session.identity, **memory})

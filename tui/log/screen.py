@@ -282,7 +282,6 @@ class LogScreen(BuildScreen):
 
     @property
     def _finding(self) -> Finding | None:
-        """The finding in view, if the findings are."""
         return self._panes.findings.selected if self._panes.tab == "findings" else None
 
     def issue(self) -> str:

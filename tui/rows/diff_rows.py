@@ -6,9 +6,8 @@ from functools import partial
 
 from trtforensics.comparison.differences import Comparison, Difference, DifferenceType, SideValue, SuspiciousPair
 from trtforensics.comparison.report import left_out
-from trtforensics.comparison.runs import TOTALS
 from trtforensics.comparison.times import LayerDelta, LayerTimes, OtherCircumstance
-from trtforensics.comparison.views import LayerView
+from trtforensics.comparison.views import TOTALS, LayerView
 from trtforensics.console.counting import counted, grouped, milliseconds
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.span import SourceSpan

@@ -47,7 +47,6 @@ class KeyFooter(LineBar):
     """The columns of each key, from and up to, and its name."""
 
     def on_mount(self) -> None:
-        """Follow the keys that are valid."""
         self.screen.bindings_updated_signal.subscribe(self, self.bindings_changed)
 
     def bindings_changed(self, screen: Screen[object]) -> None:
@@ -111,7 +110,6 @@ class Dialog(Keyed, ModalScreen[ScreenResultType], Generic[Row, ScreenResultType
         self.list.show(self._rows)
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Keep the log where it is."""
         event.stop()
 
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:

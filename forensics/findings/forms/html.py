@@ -17,7 +17,7 @@ from trtforensics.findings.finding import Confidence, Evidence, Finding, Report,
 from trtforensics.findings.forms.rendering import Look
 from trtforensics.findings.forms.text import MANY, SEVERAL, alike
 from trtforensics.model.version import __version__
-from trtforensics.plots import page as plots
+from trtforensics.plots import figure
 from trtforensics.render.headline import first_line, run_lines
 from trtforensics.render.markup import Child, html, page, tag
 
@@ -31,7 +31,7 @@ _SPELLED = 12
 def render(report: Report, look: Look) -> str:
     """Return the page."""
     style = (files("trtforensics.findings.forms") / STYLE).read_text("utf-8")
-    style += plots.stylesheet() if look.figures else ""
+    style += figure.stylesheet() if look.figures else ""
     sources = report.sources
     names = ", ".join(source.path for source in sources) if len(sources) <= MANY else f"{len(sources):,} logs"
     script = (files("trtforensics.findings.forms") / SCRIPT).read_text("utf-8") if len(sources) >= SEVERAL else ""
@@ -67,7 +67,7 @@ def _body(report: Report, look: Look) -> Iterator[ET.Element]:
         yield tag("section", tag("h2", "Not read"), tag("ul", *rows, cls="plain"))
     yield from _rest(report)
     if look.figures:
-        yield tag("section", tag("h2", "Pictures"), *map(plots.element, look.figures))
+        yield tag("section", tag("h2", "Pictures"), *map(figure.element, look.figures))
     text = f"trtforensics {__version__}. `trtforensics explain CODE` tells more of a code."
     yield tag("footer", f"{text} With -v the page has all of each log." if each_once else text)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tests.support.build_views import build, layer
 from trtforensics.comparison.report import times_document
-from trtforensics.comparison.runs import Circumstance, Measured, RunView
 from trtforensics.comparison.times import compare_times
+from trtforensics.comparison.views import Circumstance, Measured, RunView
 from trtforensics.model.span import SourceSpan
 
 if TYPE_CHECKING:

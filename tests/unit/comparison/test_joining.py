@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from trtforensics.comparison.loading import joined, load_side
-from trtforensics.comparison.runs import Measured, RunView
-from trtforensics.comparison.views import BuildView
+from trtforensics.comparison.views import BuildView, Measured, RunView
 from trtforensics.model.span import SourceSpan
 from trtforensics.sources.kinds import Kind
 

@@ -12,8 +12,8 @@ from tests.support.diff_samples import replay_text
 from trtforensics.comparison.compare import compare
 from trtforensics.comparison.loading import load_side
 from trtforensics.comparison.report import report, time_answer, time_lines
-from trtforensics.comparison.runs import Measured, RunView
 from trtforensics.comparison.times import compare_times
+from trtforensics.comparison.views import Measured, RunView
 from trtforensics.model.span import SourceSpan
 
 if TYPE_CHECKING:

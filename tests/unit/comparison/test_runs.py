@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.diff_samples import log_with
 from trtforensics.comparison.loading import load_side
-from trtforensics.comparison.runs import of_build, of_samples
+from trtforensics.comparison.views import run_of_build, run_of_samples
 from trtforensics.model.profile import InferenceSamples
 from trtforensics.model.span import SourceSpan
 
@@ -41,7 +41,7 @@ SUMMARY = """\
     ],
 )
 def test_the_spread_is_that_of_common_inferences(load: Load, percentiles: str, spread: float) -> None:
-    run = of_build(load(SUMMARY.format(percentiles=percentiles)).builds[0])
+    run = run_of_build(load(SUMMARY.format(percentiles=percentiles)).builds[0])
     latency = run.totals["latency_ms"]
     assert (latency.value, latency.span.line) == (1.0, 9)
     assert latency.spread == pytest.approx(spread)
@@ -49,7 +49,7 @@ def test_the_spread_is_that_of_common_inferences(load: Load, percentiles: str, s
 
 
 def test_what_is_printed_and_written_is_no_circumstance(load: Load) -> None:
-    run = of_build(load(SUMMARY.format(percentiles="percentile(99%) = 2 ms")).builds[0])
+    run = run_of_build(load(SUMMARY.format(percentiles="percentile(99%) = 2 ms")).builds[0])
     assert [(one.name, one.value) for one in run.circumstances] == [("TensorRT", "8.6.1"), ("Precision", "FP32+FP16")]
 
 
@@ -63,13 +63,13 @@ def test_a_build_has_the_times_of_the_run_that_loads_its_engine(tmp_path: Path) 
 
 def test_samples_make_a_median_a_spread_and_a_throughput() -> None:
     values = tuple(float(n) for n in range(1, 12))
-    run = of_samples(InferenceSamples(values, values, 22.0, SourceSpan("x", 1, 0)))
+    run = run_of_samples(InferenceSamples(values, values, 22.0, SourceSpan("x", 1, 0)))
     latency = run.totals["latency_ms"]
     assert (latency.value, latency.spread, latency.mean, latency.count) == (6.0, 4.0, 6.0, 11)
     assert run.totals["throughput_qps"].value == 500.0
 
 
 def test_one_inference_has_no_spread() -> None:
-    run = of_samples(InferenceSamples((2.0,), (1.0,), 0.0, SourceSpan("x", 1, 0)))
+    run = run_of_samples(InferenceSamples((2.0,), (1.0,), 0.0, SourceSpan("x", 1, 0)))
     assert run.totals["gpu_compute_ms"].spread is None
     assert "throughput_qps" not in run.totals

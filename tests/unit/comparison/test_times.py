@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.build_views import build, layer
-from trtforensics.comparison.runs import Circumstance, Measured, RunView
 from trtforensics.comparison.times import ONE_SIDE, SHAPE, compare_times, layer_times
-from trtforensics.comparison.views import LayerTensors, LayerView
+from trtforensics.comparison.views import Circumstance, LayerTensors, LayerView, Measured, RunView
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.span import SourceSpan
 

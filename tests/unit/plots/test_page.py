@@ -11,8 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from trtforensics.errors import OutputError
-from trtforensics.plots.figure import Canvas
-from trtforensics.plots.page import to_csv, to_html, to_png, to_svg
+from trtforensics.plots.figure import Canvas, to_csv, to_html, to_png, to_svg
 
 if TYPE_CHECKING:
     from trtforensics.plots.figure import Figure

@@ -354,7 +354,6 @@ def _heading(
 
 
 def _nothing_timed(subject: Subject) -> str:
-    """Return the reason that there is no table."""
     if isinstance(subject, CachedResult):
         return "cached result, no alternatives were timed in this build"
     if isinstance(subject, Choice):
