@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.screens import SIZE, ScreenText, log_app, panes_of
-from trtforensics.tables import filtering
+from trtforensics.tables import table
 from trtforensics.tui.widgets.dialogs import Dialog
 
 
@@ -32,13 +32,13 @@ async def test_children_of_a_layer_come_when_it_is_opened_and_go_when_it_is_clos
 
 
 def test_the_thread_that_parses_makes_ready_the_first_screen_and_the_first_key_of_a_filter(session: Any) -> None:
-    filtering._parser.cache_clear()
+    table._parser.cache_clear()
     screen = log_app(session).first
     screen.prepare(session.outcome)
     assert screen._prepared is not None
     index, time_map = screen._prepared
     assert time_map.told is not None
-    assert filtering._parser.cache_info().currsize == 1
+    assert table._parser.cache_info().currsize == 1
     assert [row.entry for row in index.rows() if row.entry] == [*index.engine, *index.others]
     assert {id(row) for row in index.rows() if row.entry} == {id(row) for row in index._layer_rows.values()}
 
