@@ -17,13 +17,14 @@ from trtforensics.model.run import PhaseName
 from trtforensics.parsers.builds.results import with_times
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from trtforensics.comparison.differences import Difference
     from trtforensics.findings.finding import Severity
     from trtforensics.model.engine import EngineInfo
     from trtforensics.model.notes import Note
     from trtforensics.model.replay import Problem
+    from trtforensics.model.span import SourceSpan
     from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.sources.replay import ReplayFile
 
@@ -182,6 +183,11 @@ class Case:
     @cached_property
     def _notes(self) -> dict[str, list[Note]]:
         return grouped(self.build.notes, lambda note: note.kind)
+
+    @cached_property
+    def levels(self) -> Mapping[SourceSpan, str]:
+        """The levels of the lines that name causes, as E, W, I or V, of those that have one."""
+        return {note.span: note.level for note in self.build.notes if note.level}
 
     @property
     def kinds(self) -> Collection[str]:

@@ -246,10 +246,8 @@ def _observed(case: Case, able: Sequence[Rule]) -> list[_RuleObservation]:
     about = LoggedBuild(case.log, case.build)  # not the case, which keeps all that its rules worked out
 
     def run(judged: Case, *, last: bool) -> list[_RuleObservation]:
-        rules = (rule for rule in able if rule.last is last)
-        every = ((rule, observation) for rule in rules for observation in rule.check(judged))
-        standing = ((rule, observation) for rule, observation in every if rule.stands(observation, judged))
-        return [_RuleObservation(rule, about, _with_remedy(judged, rule, each)) for rule, each in standing]
+        every = ((rule, each) for rule in able if rule.last is last for each in rule.observations(judged))
+        return [_RuleObservation(rule, about, _with_remedy(judged, rule, each)) for rule, each in every]
 
     first = run(case, last=False)
     cited = frozenset(span.line for entry in first for span in entry.observation.spans)
@@ -411,14 +409,11 @@ _SETTER = re.compile(
 def _survived(about: LoggedBuild, rule: Rule, spans: Sequence[SourceSpan]) -> str | None:
     """Return what to say behind the title of an error that ended nothing; None where it may have.
 
-    The program warned only, came to a good end behind what it reports in its own words or TensorRT only warns of, or
+    The program came to a good end behind what it reports in its own words or TensorRT only warns of, or
     the build went on behind a setting that was refused, to another error.
     """
     messages = {each.span.line: each for each in about.build.messages}
     evidence = [messages[span.line] for span in spans if span.line in messages]
-    classed = rule.last and not rule.reads.isdisjoint(CLASSES)
-    if classed and len(evidence) == len(spans) and all(each.severity == "W" for each in evidence):
-        return ""
     if evidence and all(_SETTER.match(each.text) for each in evidence):
         later = (m for m in messages.values() if m.severity == "E" and m.span.line > spans[-1].line)
         if any(not says(m, (*NO_ENGINE, *NO_RUN)) and not _SETTER.match(m.text) for m in later):

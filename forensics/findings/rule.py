@@ -146,7 +146,15 @@ class Rule:
         if not all(_BOUND.fullmatch(bound) for fix in explanation.fixes for bound in (fix.since, fix.before)):
             raise ValueError(f"{self.code} bounds a fix by what is no version")
 
-    def stands(self, observation: Observation, case: Case) -> bool:
+    def observations(self, case: Case) -> Iterator[Observation]:
+        """Give what it observes; lines that only inform found no error, those that warn a warning at most."""
+        for each in self.check(case):
+            levels = {case.levels.get(span, "E") for span in each.spans}
+            is_error = (each.severity or self.severity) is Severity.ERROR
+            if self._stands(each, case) and not (is_error and levels <= {"I", "V"}):
+                yield replace(each, severity=Severity.WARNING) if is_error and "E" not in levels else each
+
+    def _stands(self, observation: Observation, case: Case) -> bool:
         """Whether the refuters do not name all that the cited notes name."""
         refuted = {note.text("name") for kind in self.refuters for note in case.notes(kind)}
         if not refuted:

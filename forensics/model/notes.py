@@ -14,11 +14,15 @@ Value = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A line by its kind. ``fields`` holds what the grammar rule captured; None where the line does not print it."""
+    """A line by its kind. ``fields`` holds what the grammar rule captured; None where the line does not print it.
+
+    ``level`` is the level of a line that names a cause, as E, W, I or V; empty where the line has none.
+    """
 
     kind: str
     span: SourceSpan
     fields: Mapping[str, Value] = field(default_factory=dict)
+    level: str = ""
 
     def text(self, name: str) -> str:
         """Return a field as text, empty where the line does not print it."""

@@ -44,11 +44,14 @@ _RAISED = "python_"
 NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 """Names of causes, each with what its rule captures."""
 
-_QUIET = re.compile(
-    r"^.{0,150}?(?<![\w:.])(?:DEBUG|TRACE|VERBOSE|INFO|WARN(?:ING)?)(?![\w.]|::)"
-    r"|\W*[IW]\d{4} [\d:.]+ |.{10,40}: [IW] \w+/\S+:\d+\]|\W*[Ww]arning: "
+_LEVEL = re.compile(
+    r"\W*([DIWEF])\d{4} [\d:.]+ |.{10,40}: ([IWEF]) \w+/\S+:\d+\]|(?:\S+:\d+: |\W*)\w*([Ww])arning: "
+    r"|(?:(?![a-z]{2,} [a-z]{2,} |[Ee]rror\b).){0,150}?(?<![\w:.])"
+    r"(DEBUG|TRACE|VERBOSE|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)(?![\w.]|::)"
 )
-"""The level of another program's line that reports no error, whatever it says in words."""
+"""The level of another program's line, which stands before its words."""
+_LETTERS = {"D": "V", "T": "V", "V": "V", "I": "I", "W": "W", "E": "E", "F": "E", "C": "E"}
+"""Levels by their first letters."""
 _ECHOED = re.compile(
     r".*\blegend:|.*Starting Python backend stub|ERROR: pip's dependency resolver does not currently|"
     r"\s*(?:Step \d+/\d+ : |#\d+ (?:\[[^\]]*\] )?(?:RUN|COPY|ENV) |\+{1,3} \w|\$ \w|In \[\d+\]: [!%])"
@@ -86,22 +89,23 @@ def notes(log: Log) -> Sequence[tuple[Note, ...]]:
         for kind in log.present(NOTED)
         for line, *values in log.each(kind, *KEPT[kind])
     ]
-    named = list(_named(log)) or list(_worded(log))
-    records += [Note(kind, log.spans.of(line), fields) for line, kind, fields in named]
+    texts = _texts(log)
+    reported = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
+    levels = _levels(log, texts, reported)
+    named = list(_named(texts, reported, levels)) or list(_worded(texts))
+    records += [Note(kind, log.spans.of(line), fields, levels.get(line, "")) for line, kind, fields in named]
     return log.divide_records(records)
 
 
-def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
+def _named(
+    texts: Mapping[int, Sequence[str]], reported: set[int], levels: Mapping[int, str]
+) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     """Give the causes that lines name, with the line: messages, and lines that no rule reads.
 
     A cause may be broken over two lines, where a mail program or a terminal wrapped them: it counts for the first. Such
     breaks are looked for in excerpts only, because a whole log was never wrapped.
     """
-    texts = _texts(log)
     excerpt = len(texts) <= unread.MOST_WRAPPED
-    reported = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
-    mild = {line for line, severity in log.each("message", "severity") if severity != "E"}
-    quiet = {line for line, parts in texts.items() if line not in reported and any(map(_QUIET.match, parts))}
     pairs = {
         line: (parts[-1], texts[line + 1][0])
         for line, parts in texts.items()
@@ -120,9 +124,9 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
             continue
         certain = excerpt or line in reported
         named = {kind: fields for text in reversed(parts) for kind, fields in named_by[text]}
-        if line in quiet and named.keys() <= _WRAPPING:
+        if levels.get(line, "E") != "E" and line not in reported and named.keys() <= _WRAPPING:
             continue
-        if certain and line not in mild and named.keys() <= _WRAPPING and (named or line in reported):
+        if certain and levels.get(line, "E") == "E" and named.keys() <= _WRAPPING and (named or line in reported):
             found = _classified(texts, line, texts.get(line + 1, [""])[0] if excerpt else "", ours=line in reported)
             named = named if found is None else dict([found])
         for kind, fields in named.items():
@@ -136,13 +140,25 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
             yield from ((line, kind, fields) for kind, fields in _broken(*pairs[line], named_by))
 
 
-def _worded(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
+def _levels(log: Log, texts: Mapping[int, Sequence[str]], reported: set[int]) -> dict[int, str]:
+    """Return the levels of lines, as E, W, I or V: those that their loggers print, or that they begin with."""
+    told = {line: next(filter(None, map(_level, parts)), "") for line, parts in texts.items() if line not in reported}
+    levels = {line: level for kind in ("untyped", "message") for line, level in log.each(kind, "severity")}
+    return {line: level for line, level in (levels | {k: v for k, v in told.items() if v}).items() if level}
+
+
+def _level(text: str) -> str:
+    """Return the level of another program's line, empty if it begins with none."""
+    found = _LEVEL.match(text)
+    return _LETTERS[next(filter(None, found.groups()))[0].upper()] if found else ""
+
+
+def _worded(texts: Mapping[int, Sequence[str]]) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     """Give the lines of a short excerpt that say in any form that something failed; nothing in it names a cause."""
-    texts = _texts(log)
     for line, parts in texts.items() if len(texts) <= unread.FEW else ():
         text = max(parts, key=len)
         if unread.says_failure(text) and not any(
-            each.match(part) for each in (_QUIET, _RESULT, _MEMBER) for part in parts
+            _RESULT.match(part) or _MEMBER.match(part) or _level(part) not in {"", "E"} for part in parts
         ):
             yield line, *(_classified(texts, line, "", ours=False) or (unread.ANY_ERROR, {"text": text}))
 

@@ -22,6 +22,8 @@ ONNX Runtime prints it as UNKNOWN, PyTorch and TensorRT-LLM as DEBUG."""
 
 _LEVEL_LOST = "V"
 """For loggers that drop the level: a line is an error only where its logger says so."""
+LEVEL_LOST = frozenset({"tagged", "other", "named"})
+"""Prefixes that may not tell the level."""
 
 WEAK_DIALECTS = frozenset(
     {

@@ -36,7 +36,7 @@ from trtforensics.parsers.text.numbers import LONGEST_WHOLE
 
 _NOTED_BY_SCANNER: dict[str, tuple[str, ...]] = {
     "message": ("severity", "text"),
-    "untyped": ("text",),
+    "untyped": ("severity", "text"),
     "dialect": ("dialect",),
     "resumed": (),
     "layer_name": ("name",),

@@ -18,7 +18,7 @@ from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.layouts import ranks
 from trtforensics.parsers.grammar.line_kinds import LineKind, named_fields
 from trtforensics.parsers.lines.bulk import BulkReader, BulkRules
-from trtforensics.parsers.lines.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
+from trtforensics.parsers.lines.dialects import DIALECTS, LEVEL_LOST, WEAK_DIALECTS, WRAPPED
 from trtforensics.parsers.lines.events import KEPT, NO_TEXT, ScannedLines, Texts
 from trtforensics.parsers.lines.interning import Memo
 from trtforensics.parsers.lines.prefixes import Bodies, KindRows, Prefixes, PrefixReader, glued_lines
@@ -32,6 +32,8 @@ _Stage = Callable[[Bodies, Bools], Iterator[KindRows]]
 _STRONG = np.array([name not in WEAK_DIALECTS for name in DIALECTS])
 _WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])
 """Whether the logger of each dialect wraps messages; the last entry is for -1, a line without a dialect."""
+_LEVELS = np.array([*(name not in LEVEL_LOST for name in DIALECTS), False])
+"""Whether the logger of each dialect prints a level, as above."""
 _LONGEST_EXCERPT = 500
 """Lines up to which a text is an excerpt that may have lost prefixes and line ends."""
 _MOST_WRAPPED = 3
@@ -200,7 +202,8 @@ class Scanner:
         if window.first_line == 1 and self._may_be_excerpt and len(index) <= _LONGEST_EXCERPT:
             self._read_cut(batches[0].bodies, singles)
         self._note_unknown(sorted(singles.unknown))
-        self._note_untyped(batches[0].bodies, singles, telling)
+        levels = np.where(_LEVELS[prefixes.dialect], prefixes.severity, 0)
+        self._note_untyped(batches[0].bodies, singles, telling, levels)
         if self._may_be_excerpt and not (self.scanned.recognised or self.scanned.mentioned):
             self.scanned.mentioned = mention_tensorrt(index, singles.unread())
         self._note_names(batches[0].bodies, sorted(singles.headings), singles.unprefixed)
@@ -358,18 +361,19 @@ class Scanner:
         for line, body in unknown:
             self.scanned.drift.add(self._first_line + line, body)
 
-    def _note_untyped(self, bodies: Bodies, singles: _Singles, telling: set[int]) -> None:
+    def _note_untyped(self, bodies: Bodies, singles: _Singles, telling: set[int], levels: Positions) -> None:
         """Keep the lines that no rule reads, since several together may name a cause; of many, those that name one."""
         room = _MOST_KEPT - len(self.scanned.events["untyped"].lines)
         kept = telling.union(singles.unread()[: max(room, 0)].tolist())
         unknown = [row for row in singles.unknown if row[0] in kept]
         unprefixed = [line for line in singles.unprefixed if line in kept]
         texts = bodies.texts(np.array(unprefixed, np.int64))
-        self._keep_untyped([*unknown, *zip(unprefixed, texts, strict=True)])
+        self._keep_untyped([*unknown, *zip(unprefixed, texts, strict=True)], levels)
 
-    def _keep_untyped(self, texts: list[tuple[int, bytes]]) -> None:
+    def _keep_untyped(self, texts: list[tuple[int, bytes]], levels: Positions | None = None) -> None:
         for line, text in sorted(texts):
-            self.scanned.events["untyped"].add(self._first_line + line, {"text": text})
+            level = b"" if levels is None or not levels[line] else bytes((int(levels[line]),))
+            self.scanned.events["untyped"].add(self._first_line + line, {"text": text, "severity": level or None})
 
     def _note_names(self, bodies: Bodies, headings: list[int], unprefixed: list[int]) -> None:
         """Note the lines of other programs; right behind a ``Layers:`` line they are names of layers."""

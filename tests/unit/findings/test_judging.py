@@ -116,3 +116,27 @@ def test_a_setting_that_is_refused_is_no_root_of_the_error_that_ended_the_build(
         "TF301": Severity.ERROR,
         "TF423": Severity.WARNING,
     }
+
+
+@pytest.mark.parametrize(
+    ("prefix", "severity"),
+    [
+        ("", Severity.ERROR),
+        ("[TensorRT-LLM][ERROR] ", Severity.ERROR),
+        ("E0512 08:01:02.000003 77 loader.cc:41] ", Severity.ERROR),
+        ("the log level INFO is why it failed: ", Severity.ERROR),
+        ("[TensorRT-LLM][INFO] ", None),
+        ("[TRT-LLM] [I] ", None),
+        ("[I] ", None),
+        ("I0512 08:01:02.000003 77 loader.cc:41] ", None),
+        ("2025-05-12 08:01:02,003 - root - INFO - ", None),
+        ("INFO:loader:", None),
+        ("[2025-05-12 08:01:02] DEBUG    ", None),
+        ("[TensorRT-LLM][WARNING] ", Severity.WARNING),
+        ("loader.py:41: UserWarning: ", Severity.WARNING),
+    ],
+)
+def test_a_line_makes_nothing_worse_than_its_level(tmp_path: Path, prefix: str, severity: Severity | None) -> None:
+    said = "libnvinfer_plugin.so.10: cannot open shared object file: No such file or directory"
+    findings = report_on(f"[TRT-LLM] [I] Loading\n{prefix}{said}", tmp_path).findings
+    assert [each.severity for each in findings if each.code == "TF410"] == ([severity] if severity else [])
