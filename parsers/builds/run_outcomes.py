@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from trtforensics.console.counting import listed
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import Ending, Phase, PhaseName, RunOutcome, StepExit, SurvivedError
 from trtforensics.parsers.builds.views import LinesView, Spans
@@ -25,6 +26,12 @@ _EARLY_ENDS = (
 )
 RAISED = ("raised_error", "raised_exception", "raised_ort")
 _OWN = ("own_result", "own_result_upper", "own_tests", "own_banner", "own_gtest", "own_pytest")
+_FAILED_ROWS = {"own_row_cross", "own_row_fail", "own_row_empty"}
+_ROWS = ("own_row_check", "own_row_pass", *sorted(_FAILED_ROWS))
+_ROW_NAME = re.compile(r"^\W*(?:[0-9]+\W+(?=\w))?|\W+$")
+"""What stands around the name of a row."""
+_SHOWN = 3
+"""Names of failed rows that are told."""
 BENIGN = re.compile(
     r"catchCudaError|Deserialize engine failed because |Skipping tactic |Tactic Device request: |== CAPTURED STD"
     r"|FAILED \| Iteration \d|I\w+::get\w+: Error Code 3"
@@ -134,6 +141,7 @@ class RunEvidence:
     def outcome(self) -> RunOutcome:
         """Return how the run ended."""
         verdict = self._around() or self._verdict() or self._comparison() or self._own_result() or self._listed()
+        verdict = verdict or self._table()
         ended = verdict or self._process() or self._exit() or self._goal_after_error()
         ended = ended or self._fatal_error() or self._own_end()
         ended = ended or self._serving() or self._last_words() or self._reached() or self._cells() or self._last_phase()
@@ -203,6 +211,18 @@ class RunEvidence:
         )
         why = f": {failed} failed{f' ({passed} passed)' if passed else ''}" if failed else ""
         return _Ended(Ending.PASSED if good else Ending.FAILED, line, f"the program's own result is {verdict}{why}")
+
+    def _table(self) -> _Ended | None:
+        """Return that rows of a table are marked as failed: those of TensorRT alone, where the table has any."""
+        marks = sorted((line, kind, name or "") for kind in _ROWS for line, name in self._view.each(kind, "name"))
+        named = [(line, kind in _FAILED_ROWS, _ROW_NAME.sub("", name) or "TensorRT") for line, kind, name in marks]
+        of_it = [row for row in named if re.search("(?i)tensorrt|\\btrt", row[2])] or named
+        failed = {name: line for line, is_failed, name in of_it if is_failed}
+        if not failed or (len(named) < 2 and not self._view.has("own_row_empty")):  # noqa: PLR2004 - a table
+            return None
+        names = listed([*failed], _SHOWN)
+        why = f"of {len(of_it)} marked rows {len(failed)} failed"
+        return _Ended(Ending.FAILED, min(failed.values()), why, f"failed for {names}")
 
     def _process(self) -> _Ended | None:
         """Return what ended the process: the user, the system, a crash, an exception."""

@@ -21,7 +21,7 @@ _TYPED = ("typed_other", "prompt", "cell")
 _LOADED = ("loaded_file", "loaded_file_said")
 _MOST = 20_000
 """Figures that are read of a log."""
-_LONGEST, _LONGEST_NAME, _LONGEST_NUMBER, _GAP = 300, 60, 24, 3
+_LONGEST, _LONGEST_NAME, _LONGEST_NUMBER, _GAP = 300, 60, 24, 4
 """Characters of a line, of a name, of a number; lines from a row of a table to the next, with rules and headings."""
 _WORDS = {row["what"]: row["pattern"] for row in rows("stated", "trtforensics.parsers.builds")}
 _FORMS = {what: re.compile(pattern) for what, pattern in _WORDS.items()}
@@ -73,11 +73,12 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
     header: list[str] = []
     heading, topic = "", ("", "")
     before = count = since = 0
-    for line, text in log.each("untyped", "text"):
+    for line, whole in log.each("untyped", "text"):
+        text = _FORMS["status"].sub("  ", whole)
         if titled := _FORMS["heading"].match(text[:_LONGEST]):
             heading = titled[1] or titled[2]
             continue
-        cells = _FORMS["cells"].split(text[:_LONGEST].strip(" |│┃\t")) if line <= before + _GAP else []
+        cells = _FORMS["cells"].split(text[:_LONGEST].strip(" |│┃┆\t")) if line <= before + _GAP else []
         figures = [*_of_row(header, cells)]
         below = topic if line <= since + _STATISTICS else ("", "")
         is_hinted = figures or _WITH_UNIT.search(text) or any(map(text.lower().__contains__, _LITERALS))
@@ -86,7 +87,7 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
         tags = _TAG.findall(text[:_LONGEST])
         plain = _LOGGED.sub("", _FORMS["conditions"].sub("", text[:_LONGEST]))
         plain = _FORMS["epoch"].sub("", plain) if tags else _FORMS["item number"].sub("", plain)
-        cells = cells or _FORMS["cells"].split(plain.strip(" |│┃\t"))
+        cells = cells or _FORMS["cells"].split(plain.strip(" |│┃┆\t"))
         if figures:
             before = line
         elif (
