@@ -235,7 +235,7 @@ class RunEdges:
 
     def _set_up_before(self, begin: int) -> int:
         """Return the first line behind the verdict before in which a harness says what it is going to run."""
-        results = sorted([*self._verdicts, *self._log.lines("own_result")])
+        results = sorted([*self._verdicts, *self._log.lines("own_result", "own_gate")])
         since = results[place - 1] if (place := bisect_left(results, begin)) else begin
         return min(next(iter(self._harness[bisect_right(self._harness, since) :]), begin), begin)
 

@@ -201,11 +201,14 @@ class RunEvidence:
         results = [(line, verdict) for kind in _OWN for line, verdict in self._view.each(kind, "verdict")]
         results += [(line, "success") for line in self._view.lines("own_success")]
         results += [(line, "failure") for line in self._view.lines("own_failure")]
+        metrics = {line: str(text) for line, text in self._view.each("own_gate", "text")}
+        results += [(line, "failure" if "[FAILED]" in text else "passed") for line, text in metrics.items()]
         if not results:
             return None
         line, verdict = max(results)
         good = verdict.lower() in _GOOD
         gates = " ".join(text or "" for at, text in self._view.each("own_result", "text") if at == line)
+        gates += re.sub(r"\[(\w+)\] ([\w ]+\w)", r"\2=\1", metrics.get(line, ""))
         failed, passed = (
             ", ".join(re.findall(rf"(\w+)=(?i:{words})", gates)) for words in ("fail|false", "pass|true|ok")
         )

@@ -290,6 +290,18 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["the exit code is unknown", "exited with 3 errors", "return code 3.5x"],
     ),
     "own_result": (["result=FAIL", "Result is : VALID", "Final result = OK"], ["fp32_result=FAIL"]),
+    "own_gate": (["  accuracy: [PASSED] F1: 90.8 (Threshold=89.9)", "accuracy: [FAILED] f: 1"], ["accuracy: [0.1] f"]),
+    "own_row_check": (
+        ["0        PyTorch       ✅        5.9", "| FP16 | ✅ | 3 ms |", "│ 1   ┆ ONNX ┆ ✅ ┆ 5"],
+        ["ONNX: export success ✅ 1.4s", "✅ done", "[ok] a  ✅ built"],
+    ),
+    "own_row_pass": (["FP16 net   PASS   0.2 ms", "| int8 | PASSED |"], ["it did PASS", "a  PASSING"]),
+    "own_row_cross": (
+        ["4       TensorRT       ❌        0.0   NaN", "| CoreML | ❌️ | - |", "3  OpenVINO  ❎  11"],
+        ["ERROR ❌️ no", "Export ❌ failed"],
+    ),
+    "own_row_fail": (["fp8 attention   FAIL", "| a.onnx | FAILED | 3 |"], ["FAIL  a", "it may FAIL"]),
+    "own_row_empty": (["4                TensorRT        NaN           NaN"], ["TensorRT NaN 3.0", "ONNX  NaN  NaN"]),
     "own_banner": (["&&&& PASSED A net agrees."], ["&& PASSED"]),
     "own_result_upper": (["RESULT: PASS", "TEST RESULT = FAILED"], ["RESULTS: 3"]),
     "own_tests": (["All tests are passed!!", "All tests passed", "ALL TESTS PASSED"], ["All tests run"]),

@@ -47,6 +47,11 @@ SAID = {
     ): ["Mean inference in ms: net-a 2, net-b 3, net-c 9 (up to 4.5 times apart, nearest net-a and net-b)"],
     "PyTorch latency: 9 ms\nTensorRT latency: 3 ms": ["latency in ms: PyTorch 9, TensorRT 3 (up to 3 times apart)"],
     "batch 1 latency: 5 ms\nbatch 8 latency: 20 ms": ["latency in ms: batch 1 5, batch 8 20 (up to 4 times apart)"],
+    "         Format Status❔  Size (MB)  Inference time (ms/im)\n0       ONNX      ✅       5.9       4.5\n"
+    "1   TensorRT      ✅      11.8       1.5": [
+        "Inference time in ms: ONNX 4.5, TensorRT 1.5 (up to 3 times apart)",
+        "Size in MB: ONNX 5.9, TensorRT 11.8",
+    ],
     "Average latency: 5.3 ms, P95: 6.1 ms": ["latency in ms: Average 5.3, P95 6.1"],
     "Latency of calls (ms):\n  Mean: 5.3\n  P99: 7.0": ["Latency of calls in ms: Mean 5.3, P99 7"],
     "net | batch=1 | 5 ms | 200 img/s\nnet | batch=8 | 16 ms | 500 img/s": [
