@@ -26,6 +26,7 @@ _EARLY_ENDS = (
 )
 RAISED = ("raised_error", "raised_exception", "raised_ort")
 _OWN = ("own_result", "own_result_upper", "own_tests", "own_banner", "own_gtest", "own_pytest")
+STEPS = ("step_code", "step_failure", "step_rc", "step_status")
 _FAILED_ROWS = {"own_row_cross", "own_row_fail", "own_row_empty"}
 _ROWS = ("own_row_check", "own_row_pass", *sorted(_FAILED_ROWS))
 _ROW_NAME = re.compile(r"^\W*(?:[0-9]+\W+(?=\w))?|\W+$")
@@ -162,7 +163,8 @@ class RunEvidence:
         What a cell of a notebook calls may fail: others go on.
         """
         yield from ((line, "", -number) for line, number in self._view.each("signalled", "count"))
-        steps = {line: (step, code) for line, step, code in self._view.each("step_code", "step", "count")}
+        rows = (row for kind in STEPS for row in self._view.each(kind, "step", "count"))
+        steps = {line: (step, code) for line, step, code in rows}
         for kind in ("return_code", "make_code"):
             codes = self._view.each(kind, "count")
             skipped = steps.keys() | self._warned
@@ -247,8 +249,10 @@ class RunEvidence:
         """Return what the return code says, or the program's last words of its build."""
         if self._exits:
             *_, last = self._exits
-            failed = list(takewhile(lambda each: each.code, reversed(self._exits)))
-            first = failed[-1] if failed else last
+            failed = [*takewhile(lambda each: each.code, reversed(self._exits))][::-1]
+            steps = {each.step: each for each in self._exits} if last.step else {}
+            failed = failed or [each for each in steps.values() if each.code]
+            first = failed[0] if failed else last
             whose = f"exit code of the step {first.step}" if first.step else "exit code"
             ending = _CODES.get(first.code) or _SIGNALS.get(first.signal or 0, Ending.FAILED)
             return _Ended(ending if failed else Ending.PASSED, first.span.line, f"the {whose} is {first.code}")

@@ -17,7 +17,7 @@ from trtforensics.model.run import POLYGRAPHY_READERS, Phase, PhaseName, Program
 from trtforensics.parsers.builds.comparisons import comparisons
 from trtforensics.parsers.builds.header import names_version
 from trtforensics.parsers.builds.run_edges import PROGRAMS, RunEdges, program_of, typed_commands
-from trtforensics.parsers.builds.run_outcomes import ENDS, RunEvidence, polygraphy_tool
+from trtforensics.parsers.builds.run_outcomes import ENDS, STEPS, RunEvidence, polygraphy_tool
 from trtforensics.parsers.builds.views import LinesView, Log
 
 _PHASES = [*rows("phases", "trtforensics.parsers.builds")]
@@ -31,7 +31,7 @@ _MARKS, _WEAK_MARKS = (
 _NOT_OF_TENSORRT = ("poly_", "mlperf_", "triton_", "of_", "own_", "raised_", "typed_")
 _NEUTRAL = frozenset(
     {*("message", "untyped", "dialect", "resumed", "blank", "other", "layer_name", "prompt", "cell", "traceback")}
-    | {*ENDS, "return_code", "step_code", "make_code", "signalled"}
+    | {*ENDS, "return_code", *STEPS, "make_code", "signalled"}
 )
 """Kinds of line, besides those with the beginnings above, that do not show that TensorRT was used."""
 _TENSORRT_LOGGERS = frozenset({*_PYTHON, "trtexec", *_OF_DIALECT} - {"onnxruntime", "onnxruntime_site"})

@@ -157,6 +157,8 @@ EVIDENCE: dict[str, tuple[list[str], Ending, int | None]] = {
         Ending.FAILED,
         4,
     ),
+    "step behind which others go on": ([*BUILT, "load_rc=0", "run_rc=3", "pack_rc=0"], Ending.FAILED, 4),
+    "step that went well again": ([*BUILT, "run_rc=3", "again", "run_rc=0"], Ending.PASSED, 5),
     "pytest": ([*BUILT, "=== 1 failed, 2 passed in 3.2s ==="], Ending.FAILED, 3),
     "DeepStream": ([*BUILT, "App run failed"], Ending.FAILED, 3),
     "interrupted": ([*BUILT, *TRACEBACK, "KeyboardInterrupt", "make: *** [run] Interrupt"], Ending.INTERRUPTED, 6),
