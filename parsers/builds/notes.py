@@ -12,6 +12,7 @@ from trtforensics.parsers.builds.views import LinesView, Log, Spans, latest
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import named_fields
 from trtforensics.parsers.lines import unread
+from trtforensics.parsers.lines.dialects import severity_of
 from trtforensics.parsers.lines.events import KEPT
 from trtforensics.parsers.notation.table_rows import whole_rows
 from trtforensics.parsers.notation.tracebacks import is_frame, raised_at
@@ -44,14 +45,6 @@ _RAISED = "python_"
 NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 """Names of causes, each with what its rule captures."""
 
-_LEVEL = re.compile(
-    r"\W*([DIWEF])\d{4} [\d:.]+ |.{10,40}: ([IWEF]) \w+/\S+:\d+\]|(?:\S+:\d+: |\W*)\w*([Ww])arning: "
-    r"|(?:(?![a-z]{2,} [a-z]{2,} |[Ee]rror\b).){0,150}?(?<![\w:.])"
-    r"(DEBUG|TRACE|VERBOSE|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)(?![\w.]|::)"
-)
-"""The level of another program's line, which stands before its words."""
-_LETTERS = {"D": "V", "T": "V", "V": "V", "I": "I", "W": "W", "E": "E", "F": "E", "C": "E"}
-"""Levels by their first letters."""
 _ECHOED = re.compile(
     r".*\blegend:|.*Starting Python backend stub|ERROR: pip's dependency resolver does not currently|"
     r"\s*(?:Step \d+/\d+ : |#\d+ (?:\[[^\]]*\] )?(?:RUN|COPY|ENV) |\+{1,3} \w|\$ \w|In \[\d+\]: [!%])"
@@ -142,15 +135,9 @@ def _named(
 
 def _levels(log: Log, texts: Mapping[int, Sequence[str]], reported: set[int]) -> dict[int, str]:
     """Return the levels of lines, as E, W, I or V: those that their loggers print, or that they begin with."""
-    told = {line: next(filter(None, map(_level, parts)), "") for line, parts in texts.items() if line not in reported}
+    told = {line: severity_of(parts[0].encode()) for line, parts in texts.items() if line not in reported}
     levels = {line: level for kind in ("untyped", "message") for line, level in log.each(kind, "severity")}
     return {line: level for line, level in (levels | {k: v for k, v in told.items() if v}).items() if level}
-
-
-def _level(text: str) -> str:
-    """Return the level of another program's line, empty if it begins with none."""
-    found = _LEVEL.match(text)
-    return _LETTERS[next(filter(None, found.groups()))[0].upper()] if found else ""
 
 
 def _worded(texts: Mapping[int, Sequence[str]]) -> Iterator[tuple[int, str, dict[str, str | None]]]:
@@ -158,7 +145,7 @@ def _worded(texts: Mapping[int, Sequence[str]]) -> Iterator[tuple[int, str, dict
     for line, parts in texts.items() if len(texts) <= unread.FEW else ():
         text = max(parts, key=len)
         if unread.says_failure(text) and not any(
-            _RESULT.match(part) or _MEMBER.match(part) or _level(part) not in {"", "E"} for part in parts
+            _RESULT.match(part) or _MEMBER.match(part) or severity_of(part.encode()) not in {"", "E"} for part in parts
         ):
             yield line, *(_classified(texts, line, "", ours=False) or (unread.ANY_ERROR, {"text": text}))
 

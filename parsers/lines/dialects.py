@@ -39,6 +39,8 @@ DIALECTS = (_USUAL.name, *(kind.name for kind in _OTHERS))
 
 _LEVEL_WITHIN = 80
 """The first bytes of a line in which a level is looked for."""
+_PROSE = re.compile(rb"[a-z]{2,} [a-z]{2,} |[Ee]rror\b")
+"""Words that stand in no prefix: a level behind them is one that the sentence is about."""
 _OPENINGS = frozenset((b"[", b">", b"_", b"("))
 """The bytes that open a prefix beside letters and digits; for any other line, ``&&&&`` say, no regex has to run."""
 
@@ -76,10 +78,11 @@ def severity_of(line: bytes) -> str:
     """Return the level of a line as E, W, I or V; empty where neither a prefix nor another logger's mark tells it."""
     prefix = prefix_of(line)
     if prefix is not None:
-        return prefix.severity
+        return "" if prefix.dialect in LEVEL_LOST else prefix.severity
     regex, levels = _union(LEVEL)
     mark = regex.search(line, 0, _LEVEL_WITHIN)
-    return levels[mark.lastindex or 0].name[0].upper() if mark else ""
+    is_told = mark is not None and not _PROSE.search(line, 0, mark.start())
+    return levels[mark.lastindex or 0].name[0].upper() if mark and is_told else ""
 
 
 def is_error(line: str) -> bool:
