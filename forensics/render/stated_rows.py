@@ -23,8 +23,6 @@ _RANKS = [(int(row["rank"]), re.compile(row["pattern"])) for row in rows("stated
 _FORMS = {row["what"]: re.compile(row["pattern"]) for row in rows("stated_forms", "trtforensics.render")}
 """What names say: a mean, a step of an inference, a phase, the whole time or an inference's alone, the GPU's use."""
 _OTHER = len({rank for rank, _ in _RANKS}) - 1
-_SHIFT, _SAME = 0.005, 5
-"""From which change of precision and recall on they moved; how many times smaller that of the AP must be."""
 _NAME, _SHOWN, _ROWS = 40, 10, 4
 """Characters of a name, names, and rows of a table or parts of a sum that are shown."""
 _FIRST, _WARM = 1.3, 2
@@ -33,15 +31,11 @@ _LABELS, _SEVERAL, _SHORT = 10, 3, 24
 """Labels that are all shown, of how many the nearest are; characters of one that is shown whole."""
 _STEP, _LEAST, _STRAY = 1.06, 12, 12
 """How far values of one level lie apart at most; one of how many a level has at least, all on none at most."""
-_STATISTIC = re.compile(
-    next(
-        f"(?:.*summary: )?{row['pattern']}"
-        for row in rows("stated", "trtforensics.parsers.builds")
-        if row["what"] == "statistic"
-    ),
-    re.IGNORECASE,
-)
+_STATED = {row["what"]: row["pattern"] for row in rows("stated", "trtforensics.parsers.builds")}
+_STATISTIC = re.compile(f"(?:.*summary: )?{_STATED['statistic']}", re.IGNORECASE)
 """A name that does not say of what it is."""
+_SIDE = re.compile(_STATED["side"])
+"""What is compared with another on the same input: a type, a framework."""
 _IDLE = 80
 """The percentage of use from which on the GPU does not wait for others."""
 _BEHIND, _FAR, _ROUNDED = 6, 10, 0.03
@@ -177,7 +171,7 @@ def _groups(results: Sequence[RunResult]) -> list[_Group]:
     kin = {family: each for family, each in kin.items() if len(each) == len({name.name for _, name, _ in each})}
     for family, each in kin.items():
         values = ", ".join(f"{name.name[len(family) :].strip(' _')} {figure(value)}" for value, name, _ in each)
-        groups.append((_OTHER - 1, False, f"{family.strip(' _:')}: {values}{_moved(each)}", each[0][2]))
+        groups.append((_OTHER - 1, False, f"{family.strip(' _:')}: {values}", each[0][2]))
     together = {id(each) for of_family in kin.values() for each in of_family}
     rest = [each for each in rest if id(each) not in together]
     held = {part: {each[0] for each in figures} for part, figures in grouped(rest, _step_of).items() if part}
@@ -205,14 +199,6 @@ def _quantities(named: Sequence[_Named]) -> Iterator[list[_Named]]:
         yield from titles.values() if len(titles) <= _LABELS and not _labels(group) else [group]
 
 
-def _moved(family: Sequence[_Named]) -> str:
-    """Say what differences of detection's figures mean where only precision and recall changed, in opposite ways."""
-    change = {name.name.rpartition("_")[2]: value for value, name, _ in family if "minus" in name.name}
-    precision, recall, ap = (change.get(name, 0.0) for name in ("precision", "recall", "map50"))
-    moved = precision * recall < 0 and min(abs(precision), abs(recall)) > _SHIFT > _SAME * abs(ap)
-    return ": a shift of the operating point, while the AP is the same" * moved
-
-
 def _of_sum(whole: float, name: StatedName, parts: Sequence[_Named]) -> str:
     """Say what a figure is the sum of, the largest parts first."""
     most = sorted(parts, key=itemgetter(0), reverse=True)[:_ROWS]
@@ -221,24 +207,14 @@ def _of_sum(whole: float, name: StatedName, parts: Sequence[_Named]) -> str:
     return f"{name.name} {figure(whole)} {name.unit}{': ' if words else ''}{', '.join(words)}"
 
 
-def _apart(group: Sequence[_Named]) -> str:
-    """Say how many times the least figure of a time or a rate the largest is."""
-    numbers = [number for number, *_ in group if number > 0]
-    ratio = max(numbers) / min(numbers) if len(numbers) == len(group) else 1.0
-    is_speed = re.fullmatch(r"[nuµm]?s(?:ec\w*)?|\S+/s\w*|(?i:fps|qps)", group[0][1].unit) is not None
-    return f" (up to {ratio:.2g} times apart)" if is_speed and ratio >= _TIMES else ""
-
-
-def _nearest(group: Sequence[_Named], words: Sequence[str]) -> str:
-    """Say how far the figures of a name are apart, and which two of several are nearest."""
-    ordered = sorted(zip((value for value, *_ in group), words, strict=True))
-    apart = _apart(group)
-    if len(words) >= _SEVERAL and 0 < ordered[-1][0] < _ALIKE * ordered[0][0]:
-        return f" (alike within {ordered[-1][0] / ordered[0][0] - 1:.0%})"
-    if not apart or len(words) < _SEVERAL or any(map(_FORMS["whole"].search, words)):
-        return apart
-    one, two = min(pairwise(ordered), key=lambda pair: pair[1][0] / pair[0][0])
-    return f"{apart[:-1]}, nearest {one[1].rpartition(' ')[0]} and {two[1].rpartition(' ')[0]})"
+def _apart(group: Sequence[_Named], words: Sequence[str]) -> str:
+    """Say how far figures of one name are apart: times and rates of the sides of one comparison."""
+    numbers = sorted(number for number, *_ in group)
+    ratio = numbers[-1] / numbers[0] if numbers[0] > 0 else 1.0
+    if len(numbers) >= _SEVERAL and 1 < ratio < _ALIKE:
+        return f" (alike within {ratio - 1:.1%})"
+    is_speed = re.fullmatch(r"[nuµm]?s(?:ec\w*)?|\S+/s\w*|(?i:fps|qps)", group[0][1].unit or group[0][1].name)
+    return f" (up to {ratio:.2g} times apart)" if is_speed and ratio >= _TIMES and all(map(_SIDE.search, words)) else ""
 
 
 def _levels(values: Sequence[float]) -> str:
@@ -272,7 +248,7 @@ def _of_group(group: Sequence[_Named]) -> str:
     name = shortened(f"{name} of {stated.row}" if stated.row and len(row) == 1 else name, _NAME)
     values = [figure(value) for value, *_ in group]
     if len({*values}) == 1 or len(values) <= _ROWS:
-        return f"{name} {', '.join(values if len({*values}) > 1 else values[:1])}{unit}{_apart(group)}"
+        return f"{name} {', '.join(values if len({*values}) > 1 else values[:1])}{unit}"
     if levels := _levels([value for value, *_ in group]):
         return f"{_FORMS['digits'].sub('N', name)} in steps, {levels}{unit}, as by the clock or the power mode"
     low, high = (figure(end(group, key=itemgetter(0))[0]) for end in (min, max))
@@ -323,4 +299,4 @@ def _of_labels(group: Sequence[_Named], labels: Sequence[tuple[str, ...]], unit:
     if len(words) > _LABELS:
         ends = [words[values.index(end(values))] for end in (min, max)]
         return f"{name}: {ends[0]} to {ends[1]}{unit} ({len(words)} of them, median {figure(median(values))})"
-    return f"{name}{unit and f' in{unit}'}: {', '.join(words)}{'' if of_one else _nearest(group, words)}"
+    return f"{name}{unit and f' in{unit}'}: {', '.join(words)}{'' if of_one else _apart(group, words)}"

@@ -153,7 +153,11 @@ EVIDENCE: dict[str, tuple[list[str], Ending, int | None]] = {
     "row of a type": ([*BUILT, "| fp16 | PASS | 1 |", "| int8 | FAIL | 9 |"], Ending.FAILED, 4),
     "one word in a row": ([*BUILT, "| int8 | FAIL | 9 |", "Done"], Ending.PASSED, 4),
     "gate of MLPerf": (
-        [*BUILT, "&&&& PASSED net", "accuracy: [PASSED] F1: 90.9 (Threshold=90.8) | [FAILED] EM: 80.1 (Threshold=83.2)"],
+        [
+            *BUILT,
+            "&&&& PASSED net",
+            "accuracy: [PASSED] F1: 90.9 (Threshold=90.8) | [FAILED] EM: 80.1 (Threshold=83.2)",
+        ],
         Ending.FAILED,
         4,
     ),
