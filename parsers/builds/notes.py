@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ from trtforensics.parsers.builds.views import LinesView, Log, Spans, latest
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import named_fields
 from trtforensics.parsers.lines import unread
-from trtforensics.parsers.lines.dialects import severity_of
+from trtforensics.parsers.lines.dialects import LEVEL_LOST, severity_of
 from trtforensics.parsers.lines.events import KEPT
 from trtforensics.parsers.notation.table_rows import whole_rows
 from trtforensics.parsers.notation.tracebacks import is_frame, raised_at
@@ -85,7 +86,7 @@ def notes(log: Log) -> Sequence[tuple[Note, ...]]:
     texts = _texts(log)
     reported = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
     levels = _levels(log, texts, reported)
-    named = list(_named(texts, reported, levels)) or list(_worded(texts))
+    named = list(_named(texts, reported, levels)) or list(_worded(texts, levels))
     records += [Note(kind, log.spans.of(line), fields, levels.get(line, "")) for line, kind, fields in named]
     return log.divide_records(records)
 
@@ -135,18 +136,19 @@ def _named(
 
 def _levels(log: Log, texts: Mapping[int, Sequence[str]], reported: set[int]) -> dict[int, str]:
     """Return the levels of lines, as E, W, I or V: those that their loggers print, or that they begin with."""
-    told = {line: severity_of(parts[0].encode()) for line, parts in texts.items() if line not in reported}
-    levels = {line: level for kind in ("untyped", "message") for line, level in log.each(kind, "severity")}
-    return {line: level for line, level in (levels | {k: v for k, v in told.items() if v}).items() if level}
+    said = ((line, severity_of(parts[0].encode())) for line, parts in texts.items() if line not in reported)
+    told = (row for kind in ("untyped", "message") for row in log.each(kind, "severity"))
+    return {line: level for line, level in chain(told, said) if level and level != LEVEL_LOST}
 
 
-def _worded(texts: Mapping[int, Sequence[str]]) -> Iterator[tuple[int, str, dict[str, str | None]]]:
+def _worded(
+    texts: Mapping[int, Sequence[str]], levels: Mapping[int, str]
+) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     """Give the lines of a short excerpt that say in any form that something failed; nothing in it names a cause."""
     for line, parts in texts.items() if len(texts) <= unread.FEW else ():
         text = max(parts, key=len)
-        if unread.says_failure(text) and not any(
-            _RESULT.match(part) or _MEMBER.match(part) or severity_of(part.encode()) not in {"", "E"} for part in parts
-        ):
+        quiet = any(_RESULT.match(part) or _MEMBER.match(part) for part in parts) or levels.get(line, "E") != "E"
+        if unread.says_failure(text) and not quiet:
             yield line, *(_classified(texts, line, "", ours=False) or (unread.ANY_ERROR, {"text": text}))
 
 

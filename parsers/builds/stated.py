@@ -122,18 +122,10 @@ def of_titles(log: LinesView, found: list[_Stated]) -> list[_Stated]:
     groups: dict[tuple[int, ...], dict[int, str]] = {}
     for each in {*map(tuple, places.values())}:
         if 1 < len({*each}) == len(each) <= _GROUPS:
-            groups[each] = _labels(titles, each) or _engines(titles, each)
+            groups[each] = _labels(titles, each)
     return [
         (line, value, _below(name, groups.get((*places[name.key],), {}).get(line, ""))) for line, value, name in found
     ]
-
-
-def _engines(titles: Sequence[tuple[int, tuple[str, str]]], lines: Sequence[int]) -> dict[int, str]:
-    """Return by line the engine that was named before, where that is never the same."""
-    engines = [(line, title) for line, (form, title) in titles if form == "engine"]
-    before = [bisect_right(engines, (line, "~")) for line in lines]
-    labels = [engines[place - 1][1] if place else "" for place in before]
-    return dict(zip(lines, labels, strict=True)) if len({*labels}) == len(labels) else {}
 
 
 def _below(name: StatedName, title: str) -> StatedName:
@@ -179,9 +171,13 @@ def _title(text: str) -> tuple[str, str] | None:
 
 def _labels(titles: Sequence[tuple[int, tuple[str, str]]], lines: Sequence[int]) -> dict[int, str]:
     """Return by line what the nearest titles of one form before some lines say, without what all of them say."""
-    ends = [(max(above, line - _ABOVE), line) for above, line in pairwise((0, *lines))]
+    ends = [*pairwise((0, *lines))]
     parts = [[bisect_right(titles, (end, ("",))) for end in each] for each in ends]
-    said = [dict(title for _, title in titles[low:high]) for low, high in parts]
+    near = [
+        [title for at, title in titles[low:high] if line - at < _ABOVE or title[0] == "engine"]
+        for (low, high), line in zip(parts, lines, strict=True)
+    ]
+    said = [dict(each) for each in near]
     for form in ("engine", *reversed(said[-1])):
         if all(each.get(form) for each in said):
             before, labels = unlike_parts(each[form] for each in said)

@@ -20,10 +20,8 @@ _SEVERITY = {
 """Levels beside TensorRT's own E, W, I and V: Polygraphy prints TensorRT VERBOSE as X, critical errors as ``!``;
 ONNX Runtime prints it as UNKNOWN, PyTorch and TensorRT-LLM as DEBUG."""
 
-_LEVEL_LOST = "V"
+LEVEL_LOST = "?"
 """For loggers that drop the level: a line is an error only where its logger says so."""
-LEVEL_LOST = frozenset({"tagged", "other", "named"})
-"""Prefixes that may not tell the level."""
 
 WEAK_DIALECTS = frozenset(
     {
@@ -46,7 +44,7 @@ _OPENINGS = frozenset((b"[", b">", b"_", b"("))
 
 
 class Prefix(NamedTuple):
-    """A line's prefix: the rule that read it, its level as E, W, I or V, and where the body begins."""
+    """A line's prefix: the rule that read it, its level as E, W, I or V (``?``: lost), and where the body begins."""
 
     dialect: str
     severity: str
@@ -75,10 +73,10 @@ def prefix_of(line: bytes) -> Prefix | None:
 
 
 def severity_of(line: bytes) -> str:
-    """Return the level of a line as E, W, I or V; empty where neither a prefix nor another logger's mark tells it."""
+    """Return the level of a line as E, W, I, V or ?; empty where neither a prefix nor another mark tells it."""
     prefix = prefix_of(line)
     if prefix is not None:
-        return "" if prefix.dialect in LEVEL_LOST else prefix.severity
+        return prefix.severity
     regex, levels = _union(LEVEL)
     mark = regex.search(line, 0, _LEVEL_WITHIN)
     is_told = mark is not None and not _PROSE.search(line, 0, mark.start())
@@ -92,7 +90,7 @@ def is_error(line: str) -> bool:
 
 def _prefix(kind: LineKind, levels: tuple[bytes | None, ...], end: int) -> Prefix:
     level = next((level for level in levels if level is not None), b"").upper()
-    return Prefix(kind.name, _SEVERITY.get(level) or level[:1].decode() or _LEVEL_LOST, end)
+    return Prefix(kind.name, _SEVERITY.get(level) or level[:1].decode() or LEVEL_LOST, end)
 
 
 @cache

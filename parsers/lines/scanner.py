@@ -18,7 +18,7 @@ from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.layouts import ranks
 from trtforensics.parsers.grammar.line_kinds import LineKind, named_fields
 from trtforensics.parsers.lines.bulk import BulkReader, BulkRules
-from trtforensics.parsers.lines.dialects import DIALECTS, LEVEL_LOST, WEAK_DIALECTS, WRAPPED
+from trtforensics.parsers.lines.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
 from trtforensics.parsers.lines.events import KEPT, NO_TEXT, ScannedLines, Texts
 from trtforensics.parsers.lines.interning import Memo
 from trtforensics.parsers.lines.prefixes import Bodies, KindRows, Prefixes, PrefixReader, glued_lines
@@ -32,8 +32,6 @@ _Stage = Callable[[Bodies, Bools], Iterator[KindRows]]
 _STRONG = np.array([name not in WEAK_DIALECTS for name in DIALECTS])
 _WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])
 """Whether the logger of each dialect wraps messages; the last entry is for -1, a line without a dialect."""
-_LEVELS = np.array([*(name not in LEVEL_LOST for name in DIALECTS), False])
-"""Whether the logger of each dialect prints a level, as above."""
 _LONGEST_EXCERPT = 500
 """Lines up to which a text is an excerpt that may have lost prefixes and line ends."""
 _MOST_WRAPPED = 3
@@ -202,8 +200,7 @@ class Scanner:
         if window.first_line == 1 and self._may_be_excerpt and len(index) <= _LONGEST_EXCERPT:
             self._read_cut(batches[0].bodies, singles)
         self._note_unknown(sorted(singles.unknown))
-        levels = np.where(_LEVELS[prefixes.dialect], prefixes.severity, 0)
-        self._note_untyped(batches[0].bodies, singles, telling, levels)
+        self._note_untyped(batches[0].bodies, singles, telling, prefixes.severity)
         if self._may_be_excerpt and not (self.scanned.recognised or self.scanned.mentioned):
             self.scanned.mentioned = mention_tensorrt(index, singles.unread())
         self._note_names(batches[0].bodies, sorted(singles.headings), singles.unprefixed)
@@ -372,8 +369,8 @@ class Scanner:
 
     def _keep_untyped(self, texts: list[tuple[int, bytes]], levels: Positions | None = None) -> None:
         for line, text in sorted(texts):
-            level = b"" if levels is None or not levels[line] else bytes((int(levels[line]),))
-            self.scanned.events["untyped"].add(self._first_line + line, {"text": text, "severity": level or None})
+            level = bytes((int(levels[line]),)) if levels is not None and levels[line] else None
+            self.scanned.events["untyped"].add(self._first_line + line, {"text": text, "severity": level})
 
     def _note_names(self, bodies: Bodies, headings: list[int], unprefixed: list[int]) -> None:
         """Note the lines of other programs; right behind a ``Layers:`` line they are names of layers."""

@@ -79,11 +79,11 @@ PREFIXES = [
     ("deepstream", "I", b"INFO: ../nvdsinfer/nvdsinfer_func_utils.cpp:39 [TRT]: "),
     ("gstreamer", "W", GST + b"NvDsInferContext[UID 1]: Warning from trtLogger [TRT]: "),
     ("word_site", "W", b"WARN TRT: "),
-    ("tagged", "V", b"[TRT]    "),
-    ("tagged", "V", b"[TRT] "),
-    ("tagged", "V", b"[GIE]  "),
-    ("other", "V", b"[My Logger] [TRT] "),
-    ("other", "V", b"2026-11-21 07:52:04,123 INFO: [TRT] "),
+    ("tagged", "?", b"[TRT]    "),
+    ("tagged", "?", b"[TRT] "),
+    ("tagged", "?", b"[GIE]  "),
+    ("other", "?", b"[My Logger] [TRT] "),
+    ("other", "?", b"2026-11-21 07:52:04,123 INFO: [TRT] "),
 ]
 # fmt: on
 
