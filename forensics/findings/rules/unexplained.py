@@ -78,9 +78,10 @@ def no_engine(case: Case) -> Iterator[Observation]:
         return
     run = any(says(message, NO_RUN) for message in ends) or bool(build.results)
     engine = any(says(message, NO_ENGINE) for message in ends) or not run
+    loads = case.loads_engine or any("deserializ" in message.text for message in ends)
     last = spans[-1].line
     yield Observation(
-        f"The {'engine was not loaded' if case.loads_engine else 'build gave no engine'}"
+        f"The {'engine was not loaded' if loads else 'build gave no engine'}"
         if engine
         else "The run failed",
         spans,

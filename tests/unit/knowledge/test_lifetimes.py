@@ -17,6 +17,7 @@ from trtforensics.knowledge.lifetimes import told_of
         ),
         ("no member named 'setMaxWorkspaceSize'", None, "gone", "Use setMemoryPoolLimit. Or: Use TensorRT up to 9.3."),
         ("no member named 'addAttention'", (10, 3), "gone", "Go on to TensorRT 10.14 or later."),
+        ("Unknown option: --nvtxMode", None, "gone", "up to 9.3. | Use --profilingVerbosity. Or: Use TensorRT up to 9.3."),
         ("DLA core 0", (11, 2, 1), "gone", "up to 10.7 and from 11.4.1 on, and this is TensorRT 11.2.1. | Go back"),
         ("--workspace flag", (8, 6, 1), "deprecated", "--workspace is deprecated from 8.4 on: use --memPoolSize"),
         ("kFP16", (10, 13), "deprecated", "kFP16 is deprecated from 10.12 on: use strong typing"),
@@ -45,6 +46,8 @@ def test_a_name_is_told_by_the_release(text: str, version: tuple[int, ...] | Non
         ("tensorrt==10.3.0", None),
         ("--workspace", (8, 2)),
         ("onnxruntime-gpu is there", None),
+        ("'tensorrt.tensorrt.Crow' object has no attribute 'caw'", None),
+        ("--plugins", None),
         ("an ordinary line", (10, 3)),
     ],
 )
