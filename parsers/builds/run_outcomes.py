@@ -78,7 +78,7 @@ _TOOLS = [*rows("polygraphy", "trtforensics.parsers.builds")]
 """What shows a tool of Polygraphy, where all of these kinds are there; its subcommand, and what it came to."""
 _FOLDERS = re.compile(r"(?<!\w)\.{0,2}/(?:[^\s/]+/)*")
 """The folders of a path, whose names say nothing of what failed: ``/tmp/tritonbuild/``."""
-_CLEANING = re.compile(r"deallocate|destroy|destruct|cudaFree|in free", re.IGNORECASE)
+_CLEANING = re.compile(r"deallocate|destroy|destruct|::~|cudaFree|in free", re.IGNORECASE)
 """Errors of clean-up, which spoil nothing."""
 
 

@@ -17,11 +17,13 @@ from trtforensics.model.notes import Note
 
 @explained("TF310")
 def no_gpu(case: Case) -> Iterator[Observation]:
-    """Report the errors; only a note where TensorRT-RTX continues, as it does in every build without a GPU."""
+    """Report the errors; only a note where TensorRT-RTX goes on, as it does in every build without a GPU."""
     notes = case.notes("driver_old", "no_device", "cuda_failed")
     passing = {note.span.line for note in case.notes("driver_benign")}
     rtx = case.build.tool is Tool.TENSORRT_RTX and case.build.outcome is Outcome.PASSED
-    benign = rtx or all(note.span.line in passing for note in notes)
+    last = max((note.span.line for note in notes), default=0)
+    goes_on = any(each.span.line > last and each.severity != "E" for each in case.build.messages)
+    benign = rtx or (goes_on and all(note.span.line in passing for note in notes))
     hindrance = " (TensorRT-RTX builds nevertheless)" if benign else ""
     codes = {note.text("code") for note in notes} - {""}
     old = "the driver is too old" * bool(codes & {"35", "222"} or case.notes("driver_old"))
@@ -184,12 +186,13 @@ def out_of_memory(case: Case) -> Iterator[Observation]:
     notes = [note for note in case.notes("out_of_memory") if note.span.line not in skipped and not note.text("text")]
     notes = [note for note in notes if not near(note.span.line, timed)]
     told = [(note.text("size"), note.text("free"), note.text("total")) for note in notes if note.text("size")][:1]
-    told += [(note.text("size") + " bytes", "", "") for note in case.notes("memory_requested")][: not told]
+    requested = case.notes("memory_requested")
+    told += [(f"{(note.number('size') or 0) / MEBIBYTE:,.0f} MiB", "", "") for note in requested][: not told]
     numbers = "".join(f": {size} wanted{f', {free} of {total} free' if free else ''}" for size, free, total in told)
     cause, fix = out_of_memory.variants["torch"] if any(note.text("size") for note in notes) else ("", "")
-    severity = Severity.WARNING if case.build.outcome is Outcome.PASSED else None
+    severity = Severity.WARNING if case.build.outcome is Outcome.PASSED or not notes else None
     title = f"Memory ran out{numbers}"
-    yield from observe(notes, title, same_as="out of memory", cause=cause, fix=fix, severity=severity)
+    yield from observe(notes or requested, title, same_as="out of memory", cause=cause, fix=fix, severity=severity)
 
 
 _MOST_USED = 2 / 3

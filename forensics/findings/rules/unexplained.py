@@ -81,9 +81,7 @@ def no_engine(case: Case) -> Iterator[Observation]:
     loads = case.loads_engine or any("deserializ" in message.text for message in ends)
     last = spans[-1].line
     yield Observation(
-        f"The {'engine was not loaded' if loads else 'build gave no engine'}"
-        if engine
-        else "The run failed",
+        f"The {'engine was not loaded' if loads else 'build gave no engine'}" if engine else "The run failed",
         spans,
         because=[m.span for m in build.messages if m.severity == "E" and m.span.line <= last and m not in ends],
         same_as="no engine" if engine else "no run",

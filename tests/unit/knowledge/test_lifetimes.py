@@ -17,7 +17,12 @@ from trtforensics.knowledge.lifetimes import told_of
         ),
         ("no member named 'setMaxWorkspaceSize'", None, "gone", "Use setMemoryPoolLimit. Or: Use TensorRT up to 9.3."),
         ("no member named 'addAttention'", (10, 3), "gone", "Go on to TensorRT 10.14 or later."),
-        ("Unknown option: --nvtxMode", None, "gone", "up to 9.3. | Use --profilingVerbosity. Or: Use TensorRT up to 9.3."),
+        (
+            "Unknown option: --nvtxMode",
+            None,
+            "gone",
+            "up to 9.3. | Use --profilingVerbosity. Or: Use TensorRT up to 9.3.",
+        ),
         ("DLA core 0", (11, 2, 1), "gone", "up to 10.7 and from 11.4.1 on, and this is TensorRT 11.2.1. | Go back"),
         ("--workspace flag", (8, 6, 1), "deprecated", "--workspace is deprecated from 8.4 on: use --memPoolSize"),
         ("kFP16", (10, 13), "deprecated", "kFP16 is deprecated from 10.12 on: use strong typing"),

@@ -58,6 +58,21 @@ def test_what_another_process_wrote_into_a_line_is_none_of_cudas_words(tmp_path:
             "TF314 Memory ran out: 2 MiB wanted, 1 MiB of 9 GiB free",
         ),
         (
+            ["E Error Code 2: OutOfMemory (Requested size was 1073741824 bytes.)"],
+            "TF314 Memory ran out: 1,024 MiB wanted",
+        ),
+        (
+            ["| AssertionError: ", "| Not equal to tolerance rtol=1e-03, atol=0"],
+            "TF216 An output differs from the reference",
+        ),
+        (
+            [
+                "E [checkMacros.cpp::catchCudaError::9] Error Code 1: Cuda Runtime (CUDA driver version is insufficient "
+                "for CUDA runtime version)",
+            ],
+            "TF310 CUDA cannot be used here: the driver is too old",
+        ),
+        (
             ["E f: Error Code 3: API Usage Error (fc: network does not have (or does not use) this layer)"],
             "TF604 The engine has no such layers, or no such weights of theirs: fc",
         ),
@@ -78,4 +93,4 @@ def test_errors_that_are_alike_are_one_finding_with_what_they_name(
     lines: list[str], title: str, tmp_path: Path
 ) -> None:
     report = report_on(marked("\n".join(["I x", *lines])).text, tmp_path)
-    assert [f"{one.code} {one.title}" for one in report.findings if one.severity is Severity.ERROR] == [title]
+    assert [f"{one.code} {one.title}" for one in report.roots(0) if one.severity is Severity.ERROR] == [title]

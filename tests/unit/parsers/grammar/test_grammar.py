@@ -271,8 +271,9 @@ def test_every_kind_is_in_a_log_or_has_an_example_but_not_both(
 
 
 @pytest.mark.parametrize("opening", [b"", RECORDED, b"[optimizer.cpp::computeCosts::3728] Error Code 10: ("])
-def test_a_missing_implementation_is_read_however_the_error_is_wrapped(opening: bytes) -> None:
-    body = opening + NO_IMPLEMENTATION
+@pytest.mark.parametrize("reason", [b"", b" due to insufficient workspace"])
+def test_a_missing_implementation_is_read_however_the_error_is_wrapped(opening: bytes, reason: bytes) -> None:
+    body = opening + NO_IMPLEMENTATION[:-1] + reason + b"."
     assert kinds_of(body) == ["no_implementation"]
     assert by_regex(body) == reference_executor.parse(body)
     assert (by_regex(body) or ("", {}))[1]["layer"] == b"{ForeignNode[a...b]}"
