@@ -51,7 +51,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 settings.register_profile(
     "full", derandomize=True, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("quick", settings.get_profile("full"), max_examples=15)
+settings.register_profile("quick", settings.get_profile("full"), max_examples=10)
 settings.register_profile("explore", settings.get_profile("full"), derandomize=False, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
@@ -89,6 +89,12 @@ def replay_samples(corpus: Path) -> Path:
 def samples() -> list[Path]:
     """The logs that this project made itself."""
     return sorted((ROOT / "testdata" / "logs").glob("*.log"))
+
+
+@pytest.fixture
+def no_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let models be checked without the child process that tries their nodes."""
+    monkeypatch.setattr("trtforensics.onnx_models.trying.PATIENCE_S", 0)
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def png() -> bytes:
 CONTENTS: dict[str, tuple[bytes, str]] = {
     "empty.log": (b"", "the file is empty"),
     "newlines.log": (b"\n" * 1000, NOT_A_LOG),
-    "random.bin": (random.Random(86).randbytes(1 << 20), NOT_A_LOG),
+    "random.bin": (random.Random(86).randbytes(1 << 17), NOT_A_LOG),
     "zeros.bin": (bytes(1 << 20), NOT_A_LOG),
     "picture.png": (png(), "is a picture (PNG)"),
     "prose.txt": (b"Dear all,\n\nthe build was slow today.\n" * 50, NOT_A_LOG),

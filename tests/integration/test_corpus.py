@@ -151,6 +151,7 @@ RUNS = {
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_programs_and_outcomes_are_those_that_a_person_reads(real: Logs) -> None:
     by_name = {path.name: log for path, log in real.parsed.items()}
     told = {name: [(r.program.value, r.outcome.ending.value) for r in by_name[name].runs] for name in RUNS}
@@ -164,6 +165,7 @@ def test_an_independent_count_of_every_log_of_ours_gives_the_same(own: Logs) -> 
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_only_files_without_a_logger_prefix_are_refused(real: Logs, corpus: Path) -> None:
     assert real.refused == NOT_BUILD_LOGS.keys()
     for name in NOT_BUILD_LOGS:
@@ -172,6 +174,7 @@ def test_only_files_without_a_logger_prefix_are_refused(real: Logs, corpus: Path
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_hardly_a_line_of_the_real_logs_is_unknown(real: Logs) -> None:
     prefixed = {file: log.lines.typed + log.lines.unknown for file, log in real.parsed.items()}
     unknown = sum(log.lines.unknown for log in real.parsed.values())
@@ -194,6 +197,7 @@ def holds_together(logs: Logs) -> None:
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_every_line_of_a_real_log_is_in_one_class_and_in_one_build(real: Logs) -> None:
     holds_together(real)
 
@@ -203,6 +207,7 @@ def test_every_line_of_a_log_of_ours_is_in_one_class_and_in_one_build(own: Logs)
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_the_document_of_every_log_is_strict_json(real: Logs, own: Logs) -> None:
     for log in (*real.parsed.values(), *own.parsed.values()):
         whole = document(log)
@@ -220,11 +225,13 @@ def reason(layer: EngineLayer) -> str:
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_every_engine_layer_of_the_real_logs_has_an_origin_or_a_reason(real: Logs) -> None:
     assert Counter(reason(layer) for build in real.builds() for layer in build.engine_layers) == ORIGINS
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_the_rows_of_every_profile_add_up_to_its_total_and_join_the_engine_where_the_log_has_it(real: Logs) -> None:
     runs = [(run, build) for build in real.builds() for run in build.profiles]
     assert len(runs) == PROFILES
@@ -237,12 +244,14 @@ def test_the_rows_of_every_profile_add_up_to_its_total_and_join_the_engine_where
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_as_many_choices_are_final_as_ever(real: Logs) -> None:
     tuned = [t for build in real.builds() for t in tuned_of(build)]
     assert Counter((type(t).__name__, t.final) for t in tuned) == FINALS
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_a_choice_is_final_exactly_where_an_engine_layer_points_to_it_or_its_like(real: Logs, own: Logs) -> None:
     for build in (*real.builds(), *own.builds()):
         pointed = {layer.choice for layer in build.engine_layers} - {None}
@@ -318,6 +327,7 @@ def check_passes(build: Build, chosen: int, expected: dict[int, int]) -> None:
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -372,6 +382,7 @@ def test_the_kernels_of_a_foreign_node_come_from_its_choice_in_their_profile(own
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_the_kernels_of_a_real_foreign_node_come_from_its_choice_in_their_profile(real: Logs, corpus: Path) -> None:
     with_profiles = real.parsed[corpus / "buildlog" / "hack-ProfilingVerbosity-pyapi-trt1014-1016.log"].builds
     assert [foreign_joins(build) for build in with_profiles] == [

@@ -84,11 +84,14 @@ def _lines() -> list[bytes]:
     return rng.sample(sorted(lines), 1500)
 
 
-_line = st.sampled_from(_lines())
-_literals = {part.literal.encode() for rule in rules_of() for parts in rule.alternatives for part in parts}
-_inserted = st.sampled_from(
+def _literals() -> list[bytes]:
+    literals = {part.literal.encode() for rule in rules_of() for parts in rule.alternatives for part in parts}
+    return sorted(literals - {b""})
+
+
+_line = st.deferred(lambda: st.sampled_from(_lines()))
+_inserted = st.deferred(lambda: st.sampled_from(_literals())) | st.sampled_from(
     [
-        *sorted(_literals - {b""}),
         b" ",
         b"\x1e",
         b"\x1f",

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trtforensics.onnx_models import trying
-
 
 @pytest.fixture(autouse=True)
-def no_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+def untried(no_trials: None) -> None:
     """Let no node be tried."""
-    monkeypatch.setattr(trying, "PATIENCE_S", 0)
