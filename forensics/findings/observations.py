@@ -91,8 +91,7 @@ def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observa
     for note in notes:
         below = note.span.line + 1 if note.text("below") or _HEAD.fullmatch(note.text("text")) else note.span.line
         handed_on = any(text in note.text("text") for text in (*NO_ENGINE, *NO_RUN))
-        told = COMMAND.match(note.text("text")) or (note.kind == "failed_word" and OWN.match(note.text("text")))
-        if not handed_on and not told and {note.span.line, below}.isdisjoint(known):
+        if not handed_on and not is_owners(note.text("text"), note.kind) and {note.span.line, below}.isdisjoint(known):
             before = [n for n in case.notes("parse_failed") if 0 <= note.span.line - n.span.line <= NEAR][-1:]
             node = note.text("node") or next((_node_below(case, begun) for begun in before), "")
             texts.append((_who(note, before, node) + note.text("text"), note, before, node))
@@ -114,10 +113,14 @@ _HEAD = re.compile(r"(?:.*: )?(?:Error Code [0-9]+: )?(?:Internal Error|API Usag
 """A class of errors without words, which stand in the line below."""
 
 
-COMMAND = re.compile(r"[\s$#>`*]*(?:sudo )?\S*(?:trtexec|polygraphy|perf_analyzer)(?:\.exe)? (?:[\w./-]+ )*--\w")
-"""A typed command. Its options are no error."""
-OWN = re.compile(r"[^\"':]*\b(?:I|[Ww]e|[Mm]y|[Oo]ur)\b [a-z][^:]*$")
-"""A sentence of the log's owner, without another's behind a colon: no program wrote it."""
+_OWNERS = [(re.compile(row["pattern"]), row["kind"]) for row in rows("owners", "trtforensics.findings")]
+"""What the owner of a log types or says, without another's words behind a colon; of a kind, errors of that alone:
+programs say "we" too where they name a limit."""
+
+
+def is_owners(text: str, kind: str = "") -> bool:
+    """Whether the log's owner typed or said a text; no program wrote it, and it is no error."""
+    return any(of in {"", kind} and words.match(text) for words, of in _OWNERS)
 
 
 def _node_below(case: Case, begun: Note) -> str:

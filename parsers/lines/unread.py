@@ -64,8 +64,8 @@ have nothing to do with TensorRT."""
 FEW = 12
 """A file of at most so many lines is an excerpt: its reader asks about the error in it."""
 _FAILURES = "|".join(row["pattern"] for row in rows("failure_words", "trtforensics.parsers.lines"))
-says_failure = re.compile(rf"(?i)\b(?:{_FAILURES})\b").search
-"""Finds a word of failures in a line, in whatever form it says so."""
+says_failure = re.compile(rf"(?i)(?<!--)(?<!\w-)\b(?:{_FAILURES})\b(?!-\w)").search
+"""Finds a word of failures in a line, in whatever form it says so; the name of an option or file is none."""
 _LONG = 1 << 17
 """Bytes of a long text."""
 ENDINGS = ("crashed", "terminated", "host_killed", "build_failed")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from trtforensics.console.counting import grouped, listed
 from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Confidence, Observation, Severity, Step
-from trtforensics.findings.observations import CLASSES, NO_ENGINE, NO_RUN, observe, quoted, says, unexplained
+from trtforensics.findings.observations import CLASSES, NO_ENGINE, NO_RUN, is_owners, observe, quoted, says, unexplained
 from trtforensics.findings.rule import explained
 from trtforensics.findings.rules.failures import being_timed
 from trtforensics.findings.rules.gpu import unfitting
@@ -115,7 +115,7 @@ def of_program(case: Case) -> Iterator[Observation]:
     known = case.explained | {message.span.line for message in case.build.messages}
     known |= {note.span.line for note in case.notes(*_WORDED)}
     unknown = (note for note in case.notes("program_error") if note.span.line not in known)
-    other = [note for note in unknown if not _TYPED.match(note.text("text"))]
+    other = [note for note in unknown if not is_owners(note.text("text"))]
     for shape, notes in grouped(other, lambda note: _shape(note.text("text"))).items():
         text = quoted(notes[0].text("text").strip())
         yield from observe(
@@ -127,8 +127,6 @@ def of_program(case: Case) -> Iterator[Observation]:
         )
 
 
-_TYPED = re.compile(r"\W*\S*[./]\S+ (?:.* )?--\w")
-"""A command, whose options may have any name."""
 _SIGNALS = {
     2: "SIGINT, an interruption",
     6: "SIGABRT, it gave up itself",

@@ -138,3 +138,26 @@ def test_a_warning_of_a_program_is_no_error_of_a_class(said: str, tmp_path: Path
     (tmp_path / "b.txt").write_text(f"{said}\n", encoding="utf-8")
     log = read_log(str(tmp_path / "b.txt"), max_bytes=1 << 30, on_progress=lambda _: None)
     assert not [each for each in judge(Inputs([log]), Suppression()).findings if each.severity is Severity.ERROR]
+
+
+@pytest.mark.parametrize(
+    ("said", "is_error"),
+    [
+        ("I also tried to convert the input to int8, and that type is not supported.", False),
+        ("My engine doesn't work, the type of the output must be float.", False),
+        ("Is the plugin missing in this release?", False),
+        ("Thanks, please tell what must be set.", False),
+        ("python3 -m warp.fold net.onnx --error-on-fold", False),
+        ("./fold net.onnx -o failed.onnx --check", False),
+        ("`--fail-fast`", False),
+        ('raise ValueError("the type of the input must be float")', False),
+        ("the type of the input must be float", True),
+        ("We can't fold this: the type of the input must be float", True),
+        ("fold.py: error: the following arguments are required: --warp", True),
+    ],
+)
+def test_what_the_owner_says_or_types_is_no_error(said: str, *, is_error: bool, tmp_path: Path) -> None:
+    (tmp_path / "b.log").write_text(f"[TRT] [V] Original: 3 layers\n{said}\n", encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 20, on_progress=lambda _: None)
+    found = judge(Inputs([log]), Suppression()).findings
+    assert any(each.code != "TF701" for each in found) is is_error
