@@ -488,4 +488,4 @@ def _with_root(log: BuildLog, headline: Headline, roots: Sequence[Finding]) -> H
         return headline
     lines = (each.span.line for each in root.evidence)
     line = next((line for line in lines if headline.first_line <= line <= headline.last_line), root.line)
-    return with_root(headline, root.code, line)
+    return with_root(headline, root.code, line, root.evidence[0].text)

@@ -82,7 +82,7 @@ _CLEANING = re.compile(r"deallocate|destroy|destruct|::~|cudaFree|in free", re.I
 """Errors of clean-up, which spoil nothing."""
 
 
-def _failure(text: str) -> tuple[str, str, bool]:
+def failure_of(text: str) -> tuple[str, str, bool]:
     """Return what failed by an error, what that leaves, and whether a build stops by it; empty if not known."""
     text = _FOLDERS.sub("", text)
     effects = ((what, left, stops) for word, what, left, stops in _FAILURES if re.search(word, text, re.IGNORECASE))
@@ -373,7 +373,7 @@ class RunEvidence:
         if self._told is None or self._goes_on_after(self._errors[-1][0]):
             return None
         line, text = self._told
-        what = _failure(text)[0]
+        what = failure_of(text)[0]
         begun = [phase for phase in self._phases if phase.name is not PhaseName.IMPORT and phase.first_line < line]
         made = self._view.has(*ENGINE_MADE, *LOADED, "own_build_time")
         at_build = what == "inference failed" and not made and {phase.name for phase in begun} == {PhaseName.BUILD}
@@ -381,7 +381,7 @@ class RunEvidence:
 
     def _last_phase(self) -> _Ended:
         ends = self._view.lines(*_OWN_ENDS)
-        failed = _failure(self._told[1])[0] if self._told else ""
+        failed = failure_of(self._told[1])[0] if self._told else ""
         if self._errors and ends and not self._goes_on_after(ends[-1]):
             return _Ended(Ending.NONE, ends[-1], "it came to its end after an error", failed)
         if not self._phases:
@@ -393,7 +393,7 @@ class RunEvidence:
         if not self._errors or ended.ending is not Ending.NONE:
             return None
         line, text = self._told or self._errors[-1]
-        _, spoils, stops = _failure(text) if self._told else ("", "", False)
+        _, spoils, stops = failure_of(text) if self._told else ("", "", False)
         return SurvivedError(self._spans.of(line), text, spoils, stops)
 
     def _works_after(self, line: int, besides: PhaseName | None = None) -> bool:

@@ -123,9 +123,11 @@ def test_two_builds_have_a_time_each(load: Load) -> None:
 
 def test_the_root_stands_in_place_of_the_verdicts_line_unless_the_run_passed(load: Load) -> None:
     (failed,) = headlines(load(marked("&& 10.16.1 --fp16\nE 1: broken\n&&!").text))
-    assert with_root(failed, "TF100", 2).text == "FAILED, root TF100 in line 2 · trtexec 10.16.1 · FP16+FP32 allowed"
+    assert (
+        with_root(failed, "TF100", 2, "").text == "FAILED, root TF100 in line 2 · trtexec 10.16.1 · FP16+FP32 allowed"
+    )
     (passed,) = headlines(load(marked(f"{BUILT}\n&&.").text))
-    assert with_root(passed, "TF100", 2) == passed
+    assert with_root(passed, "TF100", 2, "") == passed
 
 
 def test_files_of_an_engine_alone_are_no_run(load: Load) -> None:
@@ -301,8 +303,22 @@ def test_a_program_that_came_to_its_end_beside_a_root_did_not_pass(load: Load) -
     (ended,) = headlines(load("[11/21/2026-10:05:00] [TRT] [V] said\nFinish"))
     (passed,) = headlines(load("&&&& PASSED TensorRT.trtexec [TensorRT v8601] # trtexec"))
     assert (ended.word, passed.word) == ("PASSED", "PASSED")
-    assert with_root(ended, "TF135", 1).outcome == "CAME TO ITS END AFTER AN ERROR, root TF135 in line 1"
-    assert with_root(passed, "TF135", 1).outcome == "PASSED"
+    assert with_root(ended, "TF135", 1, "").outcome == "CAME TO ITS END AFTER AN ERROR, root TF135 in line 1"
+    assert with_root(passed, "TF135", 1, "").outcome == "PASSED"
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "word"),
+    [
+        ("TF149", "[8] Assertion failed: axis < warp", "IMPORT FAILED"),
+        ("TF603", "deserialize the engine: warp", "LOADING FAILED"),
+        ("TF410", "libnvonnxparser.so.10: cannot open shared object file", "ERROR"),
+        ("TF936", "enqueueV3 of warp", "INFERENCE FAILED"),
+    ],
+)
+def test_an_excerpt_with_a_root_says_what_failed(code: str, text: str, word: str, load: Load) -> None:
+    (cut,) = headlines(load("[TRT] [V] Original: 3 layers"))
+    assert with_root(cut, code, 1, text).outcome == f"{word}, root {code} in line 1"
 
 
 @pytest.mark.parametrize(
