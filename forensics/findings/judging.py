@@ -35,7 +35,7 @@ from trtforensics.knowledge.operators import remedy_of
 from trtforensics.model.log import Build, BuildLog, Coverage
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import Ending, Program
-from trtforensics.parsers.builds.run_outcomes import BENIGN
+from trtforensics.parsers.builds.run_outcomes import BENIGN, failure_of
 from trtforensics.render.headline import Headline, headlines, with_root
 from trtforensics.render.names import shortened
 from trtforensics.render.report_rows import detail_rows, rows_of_builds
@@ -488,4 +488,4 @@ def _with_root(log: BuildLog, headline: Headline, roots: Sequence[Finding]) -> H
         return headline
     lines = (each.span.line for each in root.evidence)
     line = next((line for line in lines if headline.first_line <= line <= headline.last_line), root.line)
-    return with_root(headline, root.code, line, root.evidence[0].text)
+    return with_root(headline, root.code, line, failure_of(root.evidence[0].text, root.code)[0] or "error")

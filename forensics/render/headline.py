@@ -18,20 +18,12 @@ from trtforensics.model.layer_types import COMPUTES_NOTHING
 from trtforensics.model.ledger import TimedUnit, TimeLedger, ledger_of
 from trtforensics.model.log import Build, BuildLog, Outcome, Tool
 from trtforensics.model.run import ComparedOutput, Ending, Program, Run, RunResult, furthest
-from trtforensics.parsers.builds.run_outcomes import failure_of
 from trtforensics.render.names import shortened
 from trtforensics.render.stated_rows import figure, first_stated
 
 SEPARATOR = " · "
 _NAMES = {row["program"]: row["name"] for row in rows("programs", "trtforensics.render")}
 _WORDS = {Ending.NONE: "ENDED WITHOUT A VERDICT"}
-_STAGES = {
-    "TF2": ("outputs differ",),
-    "TF3": ("build failed", "inference failed"),
-    "TF4": (),
-    "TF6": ("loading failed", "inference failed", "shapes refused", "refit failed"),
-}
-"""What may have failed by a root, by the beginning of its code; by any other, what its text says."""
 _ENDINGS = {Outcome.PASSED: Ending.PASSED, Outcome.FAILED: Ending.FAILED, Outcome.TRUNCATED: Ending.NONE}
 _VENDOR = re.compile(r"^(?:NVIDIA )?(?:GeForce )?")
 TYPES = {element.name: element.option for element in ELEMENT_TYPES.values() if element.option}
@@ -117,16 +109,14 @@ def headline_of(log: BuildLog, build: Build) -> Headline:
     return _of_files(build) if run is None else _of_run(log, run)
 
 
-def with_root(headline: Headline, code: str, line: int, text: str) -> Headline:
+def with_root(headline: Headline, code: str, line: int, failed: str) -> Headline:
     """Say which finding is the root of what went wrong, in place of the line of the verdict, and what failed by it.
 
     A run that came to its end counts as passed where nothing went wrong; beside a root it only ended.
     """
     place = f", root {code} in line {line}"
     if not headline.passed:
-        stage = "import failed" if code.startswith("TF1") else failure_of(text)[0]
-        failed = stage if stage in _STAGES.get(code[:3], (stage,)) else ""
-        reached = headline.reached or (failed or "error") * (headline.ending is Ending.NONE)
+        reached = headline.reached or failed * (headline.ending is Ending.NONE)
         return replace(headline, at=place, root=code, reached=reached)
     reached = headline.reached or "came to its end" * ((headline.line or 0) > line)
     ended = replace(headline, ending=Ending.NONE, at=f" AFTER AN ERROR{place}", root=code, reached=reached)

@@ -69,11 +69,8 @@ OF_INFERENCE = (
 """What a program states of its inferences."""
 _ANNOUNCED = ("banner", "poly_run")
 """Programs that announce themselves print a verdict at their end."""
-_FAILURES = [
-    (row["words"], row["failed"], row["spoils"], row["stops_build"] == "yes")
-    for row in rows("failures", "trtforensics.parsers.builds")
-]
-"""What failed by a word of an error's text, what that leaves, and whether a build stops by it."""
+_FAILURES = [*rows("failures", "trtforensics.parsers.builds")]
+"""What failed by a word of an error's text and the code of its finding, what that leaves, if a build stops by it."""
 _TOOLS = [*rows("polygraphy", "trtforensics.parsers.builds")]
 """What shows a tool of Polygraphy, where all of these kinds are there; its subcommand, and what it came to."""
 _FOLDERS = re.compile(r"(?<!\w)\.{0,2}/(?:[^\s/]+/)*")
@@ -82,11 +79,14 @@ _CLEANING = re.compile(r"deallocate|destroy|destruct|::~|cudaFree|in free", re.I
 """Errors of clean-up, which spoil nothing."""
 
 
-def failure_of(text: str) -> tuple[str, str, bool]:
+def failure_of(text: str, code: str = "") -> tuple[str, str, bool]:
     """Return what failed by an error, what that leaves, and whether a build stops by it; empty if not known."""
-    text = _FOLDERS.sub("", text)
-    effects = ((what, left, stops) for word, what, left, stops in _FAILURES if re.search(word, text, re.IGNORECASE))
-    return next(effects, ("", "", False))
+    text = f"{code} {_FOLDERS.sub('', text)}"
+    fitting = (
+        row for row in _FAILURES if re.match(row["codes"], code) and re.search(row["words"], text, re.IGNORECASE)
+    )
+    row = next(fitting, None)
+    return (row["failed"], row["spoils"], row["stops_build"] == "yes") if row else ("", "", False)
 
 
 def polygraphy_tool(view: LinesView) -> Mapping[str, str] | None:

@@ -135,6 +135,11 @@ def _unjudged(case: Case) -> Iterator[Observation]:
 @explained("TF250")
 def not_finite(case: Case) -> Iterator[Observation]:
     """Name each output that Polygraphy's ``--validate`` finds values in that are no numbers, with its runner."""
+    if not case.notes("poly_nonfinite"):
+        notes = case.notes("output_invalid")
+        named = any(note.text("tensor") for note in notes)
+        yield from observe(notes, f"{'{names}' if named else 'An output'} holds NaN or infinity", names="tensor")
+        return
     validated = case.notes("poly_validating")
     of_outputs = grouped(
         case.notes("poly_nonfinite"), lambda note: sum(each.span.line < note.span.line for each in validated)

@@ -95,11 +95,12 @@ def no_importer(case: Case) -> Iterator[Observation]:
 
 def _why_no_importer(case: Case, op: str) -> tuple[str, str]:
     """Say why an operator has no importer, and what mends that; nothing where neither is known."""
+    rtx = case.version is not None and case.version.rtx
     old = case.version is None or case.version.has(before="8.5")
-    known = no_importer.variants.get("data-dependent" if op in _SIZED_BY_DATA and old else op)
+    sized = op in _SIZED_BY_DATA and ("sized-rtx" if rtx else "data-dependent" * old)
+    known = no_importer.variants.get("function" if op.startswith(_FUNCTIONS) else sized or op)
     if known or not op:
         return known or ("", "")
-    rtx = case.version is not None and case.version.rtx
     plugin, version = shipped_plugins().get(op), None if rtx else case.release
     period = import_of(op)
     if period and not rtx and period.words and (version is None or version < period.first):
@@ -114,6 +115,8 @@ def _why_no_importer(case: Case, op: str) -> tuple[str, str]:
     return cause, f"Use {plugin.instead} in its place. Or: {way}" if plugin.instead else way
 
 
+_FUNCTIONS = ("aten_", "_aten_", "prim_", "prims_", "IsScalar")
+"""How names begin of the functions that torch.onnx writes with dynamo (``pkg.onnxscript.torch_lib``)."""
 _SIZED_BY_DATA = {"NonZero", "NonMaxSuppression"}
 
 

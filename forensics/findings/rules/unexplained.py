@@ -60,9 +60,6 @@ _PARTS = ("ModelImporter.cpp", "In node ", "std::exception", "Unknown exception"
 _WORDED = (*CLASSES, "internal_check", "call_refused", "cuda_code", "library_call")
 """Causes that rules report where no other rule knows the line (TF911 to TF940, TF615, TF616, TF622, TF624)."""
 
-_BARE = {"program_error"}
-"""Those of them that only say that something failed."""
-
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?\]\}")
 
 
@@ -162,7 +159,7 @@ def step_failed(case: Case) -> Iterator[Observation]:
         return
     place = outcome.span
     others = case.notes(*_WORDED, "program_error")
-    told = any(note.kind not in _BARE or note.span != place for note in others) or case.build.message_counts.error
+    told = any(note.kind != "program_error" or note.span != place for note in others) or case.build.message_counts.error
     known = failed or told or case.worst is Severity.ERROR or place is None or place.line in case.explained
     if outcome.why.startswith("the program's own") and not known and place and place.line in here:
         title = f"T{outcome.why.removeprefix('t')}, {items or 'and no other line says why'}{where}"

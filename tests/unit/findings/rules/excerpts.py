@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 EXCERPTS = {
+    "TF481": (
+        "| I0117 11:22:33.4 70 op_converter.h:251] trt input [warp_2.tmp_1] dynamic shape info not set, please check",
+        "| I0117 11:22:33.4 70 op_converter.h:251] trt input [warp_2.tmp_1] dynamic shape info set",
+    ),
+    "TF482": (
+        "| python3: can't open file 'tools/fold.py': [Errno 2] No such file or directory",
+        "| python3: can open file 'tools/fold.py'",
+    ),
     "TF515": (
         "| Avg request latency: 900 usec (queue 800 usec + compute input 9 usec + compute infer 90 usec)",
         "| Avg request latency: 900 usec (queue 400 usec + compute input 99 usec + compute infer 400 usec)",

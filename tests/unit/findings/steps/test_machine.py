@@ -49,7 +49,9 @@ def test_the_workspace_is_what_the_log_asks_for(
 
 def test_no_more_workspace_than_memory_is_asked_for(case_of: Callable[[str], Case]) -> None:
     small = DEVICE.format(**GPU | {"memory": 600})
-    assert workspace(case_of(f"&& 10.16.1\n{small}")).command.endswith("--memPoolSize=workspace:600")
+    assert workspace(case_of(f"&& 10.16.1\n{small}")).command.endswith("--memPoolSize=workspace:450")
+    full = f"&& 10.16.1\ni === Build Options ===\ni Memory Pools: workspace: 590 MiB, dlaSRAM: default\n{small}"
+    assert workspace(case_of(full)).what == "The workspace limit, 590 MiB, leaves little for more on this GPU"
     step = workspace(case_of(f"&& 10.16.1\n{small}{STARVED.format(asked=1 << 30)}"))
     assert (step.command, "more than the 600 MiB" in step.what) == ("", True)
 
