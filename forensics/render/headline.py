@@ -109,7 +109,7 @@ def headline_of(log: BuildLog, build: Build) -> Headline:
     return _of_files(build) if run is None else _of_run(log, run)
 
 
-def with_root(headline: Headline, code: str, line: int, failed: str) -> Headline:
+def with_root(headline: Headline, code: str, line: int, failed: str = "error") -> Headline:
     """Say which finding is the root of what went wrong, in place of the line of the verdict, and what failed by it.
 
     A run that came to its end counts as passed where nothing went wrong; beside a root it only ended.
