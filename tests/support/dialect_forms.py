@@ -42,6 +42,9 @@ FORMS: dict[str, Callable[[str, str], str]] = {
     "tensorrt_llm_cpp": lambda level, text: f"[TensorRT-LLM][{DEBUG[level]}][0] {text}",
     "torch_tensorrt": lambda level, text: f"{DEBUG[level]}: [Torch-TensorRT TorchScript Conversion Context] - {text}",
     "torch_tensorrt_python": lambda level, text: f"{DEBUG[level]}:torch_tensorrt [TensorRT Conversion Context]:{text}",
+    "tf_trt": lambda level, text: (
+        f"{ISO}.123456: {GLOG[level]} tensorflow/compiler/tf2tensorrt/utils/trt_logger.cc:45] DefaultLogger {text}"
+    ),
     "onnxruntime": lambda level, text: (
         f"{ISO}.123456789 [W:onnxruntime:, {SITE} log] [{ISO} {UNKNOWN[level]:>7}] {text}"
     ),

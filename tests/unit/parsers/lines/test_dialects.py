@@ -59,6 +59,8 @@ PREFIXES = [
     ("tensorrt_llm_cpp", "V", b"[TensorRT-LLM][DEBUG][0] "),
     ("torch_tensorrt", "V", b"DEBUG: [Torch-TensorRT TorchScript Conversion Context] - "),
     ("torch_tensorrt", "I", b"INFO: [Torch-TensorRT - Debug Build] - "),
+    ("tf_trt", "I", b"2021-03-04 05:06:07.800000: I tensorflow/x/tf2tensorrt/utils/trt_logger.cc:45] DefaultLogger "),
+    ("tf_trt", "W", b"W tensorflow/contrib/tensorrt/log/trt_logger.cc:34] TF-TRT Warning: DefaultLogger "),
     ("torch_tensorrt", "V", b"GRAPH: [Torch-TensorRT] - "),
     ("torch_tensorrt", "E", b"INTERNAL_ERROR: [TRTorch Conversion Context] - "),
     ("torch_tensorrt_python", "W", b"WARNING:torch_tensorrt [TensorRT Conversion Context]:"),
