@@ -20,6 +20,7 @@ ENDS = (*_CRASHES, "host_killed", "killed_job", "interrupted", "ended_badly")
 """What says that a process ended early."""
 _TIME = re.compile(r"\[?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[ T])?[0-9]{2}:[0-9]{2}:[0-9]{2}")
 _EARLY_ENDS = (
+    (("own_usage",), Ending.FAILED, "a program refused its command line"),
     (("interrupted",), Ending.INTERRUPTED, "somebody interrupted it"),
     (("host_killed", "killed_job", "ended_badly"), Ending.KILLED, "the system ended it"),
     (_CRASHES, Ending.CRASHED, "the process crashed"),
@@ -201,6 +202,8 @@ class RunEvidence:
 
     def _own_result(self) -> _Ended | None:
         results = [(line, verdict) for kind in _OWN for line, verdict in self._view.each(kind, "verdict")]
+        nothing = [line for line in self._view.lines("own_none") if self._said_after(line) <= _LAST_WORDS]
+        results += [(line, "nothing made") for line in nothing]
         results += [(line, "success") for line in self._view.lines("own_success")]
         results += [(line, "failure") for line in self._view.lines("own_failure")]
         metrics = {line: str(text) for line, text in self._view.each("own_gate", "text")}

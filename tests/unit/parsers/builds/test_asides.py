@@ -293,6 +293,8 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["the exit code is unknown", "exited with 3 errors", "return code 3.5x"],
     ),
     "own_result": (["result=FAIL", "Result is : VALID", "Final result = OK"], ["fp32_result=FAIL"]),
+    "own_usage": (["Error: No such option: --x", "a.py: error: unrecognized arguments: -y"], ["No such option"]),
+    "own_none": (["- Engines built: 0", "Succeeded: 0/9"], ["built: 10", "Failed: 0", "completed: 0.5 s"]),
     "own_gate": (["  accuracy: [PASSED] F1: 90.8 (Threshold=89.9)", "accuracy: [FAILED] f: 1"], ["accuracy: [0.1] f"]),
     "own_row_check": (
         ["0        PyTorch       ✅        5.9", "| FP16 | ✅ | 3 ms |", "│ 1   ┆ ONNX ┆ ✅ ┆ 5"],

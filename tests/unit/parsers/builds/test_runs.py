@@ -152,6 +152,8 @@ EVIDENCE: dict[str, tuple[list[str], Ending, int | None]] = {
     "row without a number": ([*BUILT, "3  TensorRT  NaN  NaN", "Done"], Ending.FAILED, 3),
     "row of a type": ([*BUILT, "| fp16 | PASS | 1 |", "| int8 | FAIL | 9 |"], Ending.FAILED, 4),
     "one word in a row": ([*BUILT, "| int8 | FAIL | 9 |", "Done"], Ending.PASSED, 4),
+    "refused command line": ([PY + "Hello", "Error: No such option: --fast", "Done 1/2", "---"], Ending.FAILED, 2),
+    "summary of nothing": ([PY + "Hello", "Built 0 of 9", "- Engines built: 0", "Done"], Ending.FAILED, 3),
     "gate of MLPerf": (
         [
             *BUILT,
