@@ -7,7 +7,7 @@ from itertools import pairwise
 from operator import attrgetter, itemgetter
 from statistics import median
 
-from trtforensics.console.counting import grouped, listed, unlike_parts
+from trtforensics.console.counting import counted, grouped, listed, unlike_parts
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import RunResult, StatedName
 from trtforensics.model.span import SourceSpan
@@ -64,10 +64,10 @@ def stated_rows(results: Sequence[RunResult]) -> list[tuple[str, SourceSpan]]:
     groups = _groups(results)
     first = _first(results, groups)
     rest = sorted([group for group in groups if group not in first], key=itemgetter(0))[:_SHOWN]
-    return [
-        *((text, span) for _, _, text, span in sorted(rest, key=lambda group: group[3].line)),
-        *_conclusions(results),
-    ]
+    more = len(groups) - len(first) - len(rest)
+    rest = sorted(rest, key=lambda group: group[3].line)
+    rest += [(0, False, f"and {counted(more, 'more figure')}", rest[-1][3])] if more else []
+    return [*((text, span) for *_, text, span in rest), *_conclusions(results)]
 
 
 def _conclusions(results: Sequence[RunResult]) -> Iterator[tuple[str, SourceSpan]]:
@@ -108,27 +108,22 @@ def _parts(
     name: str, unit: str, values: Mapping[str, Sequence[tuple[str, _Named]]]
 ) -> Iterator[tuple[str, SourceSpan]]:
     """Say what part of their sum each of some times is; below several titles, for the largest its ends."""
-    numbers = {part: [each[0] for _, each in figures] for part, figures in values.items()}
-    titles = [[each[1].group for _, each in figures] for figures in values.values()]
-    if len(values) < 2 or len({*map(len, numbers.values())}) > 1:  # noqa: PLR2004 - a part of something
+    columns = [[each for _, each in figures] for figures in values.values()]
+    if len(columns) < 2 or len({*map(len, columns)}) > 1:  # noqa: PLR2004 - a part of something
         return
-    (_, (_, _, span)), *further = next(iter(values.values()))
-    sums = {part: sum(each) for part, each in numbers.items()}
+    sums = {part: sum(number for number, *_ in each) for part, each in zip(values, columns, strict=True)}
     whole, most = sum(sums.values()), max(sums, key=sums.__getitem__)
-    words = ", ".join(f"{part} {number / whole:.0%}" for part, number in sums.items())
-    often = " on average" if further else ""
-    if not (
-        further and titles[0][0] and len({*titles[0]}) == len(titles[0]) and all(each == titles[0] for each in titles)
-    ):
-        yield f"{name} of {figure(whole / (len(further) + 1))} {unit} together{often}: {words}".strip(), span
+    titles, *others = ([name.group for _, name, _ in column] for column in columns)
+    if 1 < len({*titles} - {""}) == len(titles) and all(each == titles for each in others):
+        of_most = columns[[*sums].index(most)]
+        totals = (sum(number for number, *_ in row) for row in zip(*columns, strict=True))
+        shares = sorted((each[0] / total, each[1].group) for each, total in zip(of_most, totals, strict=True))
+        ends = ", ".join(f"{share:.0%} for {title}" for share, title in (shares[0], shares[-1]))
+        yield f"of {' and '.join(values)} together {most} is {ends}", columns[0][0][2]
     else:
-        shares = {
-            title: numbers[most][place] / sum(each[place] for each in numbers.values())
-            for place, title in enumerate(titles[0])
-        }
-        least, largest = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
-        of_all = f"of {' and '.join(values)} together {most} is"
-        yield f"{of_all} {shares[least]:.0%} for {least}, {shares[largest]:.0%} for {largest}", span
+        words = ", ".join(f"{part} {number / whole:.0%}" for part, number in sums.items())
+        often = " on average" * (len(titles) > 1)
+        yield f"{name} of {figure(whole / len(titles))} {unit} together{often}: {words}".strip(), columns[0][0][2]
 
 
 def _of_total(times: Sequence[tuple[str, float, SourceSpan]]) -> Iterator[tuple[str, SourceSpan]]:
@@ -167,20 +162,16 @@ def _groups(results: Sequence[RunResult]) -> list[_Group]:
     sums = {(span, name.name) for _, name, span in named if len(parts.get((span, name.name), ())) > 1}
     rest = [each for each in named if (each[2], each[1].name.rpartition(": ")[0]) not in sums]
     groups, families = [], grouped(rest, lambda each: (_FORMS["metric"].sub("", each[1].name), each[1].row)).items()
-    kin = {family: each for (family, _), each in families if family and len({name.name for _, name, _ in each}) > 1}
-    kin = {family: each for family, each in kin.items() if len(each) == len({name.name for _, name, _ in each})}
+    kin = {family: of for (family, _), of in families if family and 1 < len({each[1].name for each in of}) == len(of)}
     for family, each in kin.items():
         values = ", ".join(f"{name.name[len(family) :].strip(' _')} {figure(value)}" for value, name, _ in each)
         groups.append((_OTHER - 1, False, f"{family.strip(' _:')}: {values}", each[0][2]))
     together = {id(each) for of_family in kin.values() for each in of_family}
     rest = [each for each in rest if id(each) not in together]
-    held = {part: {each[0] for each in figures} for part, figures in grouped(rest, _step_of).items() if part}
     for group in _quantities(rest):
         (_, name, span), *others = group
         if _STATISTIC.fullmatch(name.name) and any(other != span for *_, other in others) and not _labels(group):
             continue  # of several quantities, whose names are not read
-        if len(group) > _LABELS and not _step_of(group[0]) and any(map({v for v, *_ in group}.issubset, held.values())):
-            continue  # the same times once more
         of_sum = [each for each in group if (each[2], each[1].name) in sums]
         ends = [_of_sum(*each[:2], parts[each[2], each[1].name]) for each in [*of_sum[:1], *of_sum[1:][-1:]]]
         key = name.key.lower()
@@ -270,7 +261,8 @@ def _labels(group: Sequence[_Named]) -> list[tuple[str, ...]]:
     columns = zip(*(["" for _ in range(most - len(each))] + each for each in parts), strict=True)
     unlike = [unlike_parts(each)[1] if max(map(len, each)) > _SHORT else each for each in columns if len({*each}) > 1]
     labels = [*zip(*unlike, strict=True)]
-    return labels if len({*labels}) == len(labels) else []
+    in_rows = all(each.row for _, each, _ in group) and len({*labels}) > 1
+    return labels if len({*labels}) == len(labels) or (in_rows and len(labels) <= _LABELS) else []
 
 
 def _of_labels(group: Sequence[_Named], labels: Sequence[tuple[str, ...]], unit: str) -> str:
@@ -285,7 +277,7 @@ def _of_labels(group: Sequence[_Named], labels: Sequence[tuple[str, ...]], unit:
     name, values = shortened(stated.name, _NAME), [value for value, *_ in group]
     sides = [*dict.fromkeys(each[0] for each in labels)]
     rows_of = [*dict.fromkeys(each[1:] for each in labels)]
-    if len(labels[0]) > 1 and len(sides) == 2 and len(labels) == 2 * len(rows_of):  # noqa: PLR2004 - one beside another
+    if len(labels[0]) > 1 and len(sides) == 2 and len({*labels}) == len(labels) == 2 * len(rows_of):  # noqa: PLR2004 - one beside another
         held = dict(zip(labels, values, strict=True))
         pairs = [(" ".join(row), held[(sides[0], *row)], held[(sides[1], *row)]) for row in rows_of]
         pairs.sort(key=lambda pair: -abs(pair[2] - pair[1]))
@@ -299,4 +291,5 @@ def _of_labels(group: Sequence[_Named], labels: Sequence[tuple[str, ...]], unit:
     if len(words) > _LABELS:
         ends = [words[values.index(end(values))] for end in (min, max)]
         return f"{name}: {ends[0]} to {ends[1]}{unit} ({len(words)} of them, median {figure(median(values))})"
-    return f"{name}{unit and f' in{unit}'}: {', '.join(words)}{'' if of_one else _apart(group, words)}"
+    apart = "" if of_one or len({*labels}) < len(labels) else _apart(group, words)
+    return f"{name}{unit and f' in{unit}'}: {', '.join(words)}{apart}"

@@ -1,7 +1,7 @@
 """What a log says of a build as a whole: the program, options, device, how it ended, and what can be judged of it."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Any
@@ -230,10 +230,5 @@ def _engine(
         return _NO_ENGINE
     tuned: tuple[Choice | CachedResult, ...] = (*choices, *cached)
     has_tactics = bool(tuned) or any(layer.tactic is not None for layer in layers)
-    return bool(layers), has_tactics, _times(profiles, tuned)
-
-
-def _times(profiles: Sequence[ProfileRun], tuned: Iterable[Choice | CachedResult]) -> TimeSource | None:
-    if profiles:
-        return TimeSource.MEASURED
-    return TimeSource.TUNED if any(record.time_ms is not None for record in tuned) else None
+    times = TimeSource.TUNED if any(record.time_ms is not None for record in tuned) else None
+    return bool(layers), has_tactics, TimeSource.MEASURED if profiles else times

@@ -240,14 +240,11 @@ def starved_layers(view: LinesView, timed: TacticTimings, spans: Spans) -> tuple
         for (line, requested, available), layer in zip(skipped, _layers(timed, view.lines(kind)), strict=True):
             if requested is not None and available is not None:
                 rows.setdefault(layer, []).append((requested, available, line))
-    layers = [_starved(layer, skipped_rows, spans) for layer, skipped_rows in rows.items()]
+    layers = [
+        StarvedLayer(layer, len(of_it), *max(of_it)[:2], tuple(map(spans.of, sorted(row[2] for row in of_it)[:_SHOWN])))
+        for layer, of_it in rows.items()
+    ]
     return tuple(sorted(layers, key=lambda layer: (-layer.requested, layer.spans[0].line)))
-
-
-def _starved(layer: str, rows: list[tuple[int, int, int]], spans: Spans) -> StarvedLayer:
-    requested, available, _ = max(rows)
-    first = sorted(line for _, _, line in rows)[:_SHOWN]
-    return StarvedLayer(layer, len(rows), requested, available, tuple(map(spans.of, first)))
 
 
 def _layers(timed: TacticTimings, lines: list[int]) -> list[str]:

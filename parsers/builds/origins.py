@@ -19,7 +19,7 @@ kernel in the engine, is not final.
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import compress
+from itertools import chain, compress
 from typing import NamedTuple
 
 from trtforensics.model.layer_types import NO_KERNEL, UNTUNED, is_foreign_node
@@ -345,9 +345,5 @@ def _foreign_names(kernels: Mapping[int, Sequence[EngineLayer]], foreign: Sequen
 
 def _profile(kernels: Sequence[EngineLayer]) -> int | None:
     """Return the optimisation profile of a ForeignNode's kernels: that of the last kernel that names a profile."""
-    for kernel in reversed(kernels):
-        for name in (kernel.name, *(tensor.name for tensor in (*kernel.inputs, *kernel.outputs))):
-            profile = profile_of(name)
-            if profile is not None:
-                return profile
-    return None
+    named = ((each.name, *(tensor.name for tensor in (*each.inputs, *each.outputs))) for each in reversed(kernels))
+    return next((known for name in chain(*named) if (known := profile_of(name)) is not None), None)

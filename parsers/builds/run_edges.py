@@ -229,7 +229,8 @@ class RunEdges:
         if at < 0 or begin in self._cells or self._commands[at][0] <= (starts[place - 1] if place else 0):
             return begin
         line, command = self._commands[at]
-        known = program_of(command) is not None and _agree(command, self._printed_from(begin))
+        printed = self._announced[bisect_left(self._announced, (begin, "")) :]
+        known = program_of(command) is not None and _agree(command, printed[0][1] if printed else "")
         known = known or line in self._cells
         return line if known and not self.own_lines(line + 1, begin - 1) else begin
 
@@ -243,11 +244,6 @@ class RunEdges:
     def _harness(self) -> list[int]:
         """The lines in which a harness says what it is going to run."""
         return [line for line, text in self._log.each("untyped", "text") if _SET_UP.search(text)]
-
-    def _printed_from(self, line: int) -> str:
-        """Return the command that the first banner from a line on prints."""
-        place = bisect_left(self._announced, (line, ""))
-        return self._announced[place][1] if place < len(self._announced) else ""
 
 
 def _agree(typed: str, printed: str) -> bool:

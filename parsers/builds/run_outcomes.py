@@ -142,8 +142,8 @@ class RunEvidence:
 
     def outcome(self) -> RunOutcome:
         """Return how the run ended."""
-        verdict = self._around() or self._verdict() or self._comparison() or self._own_result() or self._listed()
-        verdict = verdict or self._table()
+        own = self._own_result()
+        verdict = self._verdict(own) or self._comparison() or own or self._listed() or self._table()
         ended = verdict or self._process() or self._exit() or self._goal_after_error()
         ended = ended or self._fatal_error() or self._own_end()
         ended = ended or self._serving() or self._last_words() or self._reached() or self._cells() or self._last_phase()
@@ -173,18 +173,15 @@ class RunEvidence:
         for line, (step, code) in steps.items():
             yield line, step.removesuffix("_return").removesuffix("_exit"), code
 
-    def _verdict(self) -> _Ended | None:
+    def _verdict(self, own: _Ended | None) -> _Ended | None:
+        """Return the last verdict, or the failure that a script around such programs states behind it."""
         given = verdicts(self._view)
         if not given:
             return None
         line, verdict = given[-1]
+        if own is not None and own.ending is Ending.FAILED and (own.line or 0) > line:
+            return own
         return _Ended(Ending.FAILED if verdict == "FAILED" else Ending.PASSED, line, f"the verdict is {verdict}")
-
-    def _around(self) -> _Ended | None:
-        """Return the result of a script around programs with verdicts, which it states behind theirs."""
-        given, own = verdicts(self._view), self._own_result()
-        fails = own is not None and own.ending is Ending.FAILED and own.line is not None
-        return own if own is not None and fails and given and (own.line or 0) > given[-1][0] else None
 
     def _comparison(self) -> _Ended | None:
         rates = [(line, rate) for line, rate in self._view.each("poly_summary", "percent") if rate is not None]
@@ -222,14 +219,13 @@ class RunEvidence:
 
     def _table(self) -> _Ended | None:
         """Return that rows of a table are marked as failed: those of TensorRT alone, where the table has any."""
-        marks = sorted((line, kind, name or "") for kind in _ROWS for line, name in self._view.each(kind, "name"))
-        named = [(line, kind in _FAILED_ROWS, _ROW_NAME.sub("", name) or "TensorRT") for line, kind, name in marks]
+        rows = ((kind in _FAILED_ROWS, *row) for kind in _ROWS for row in self._view.each(kind, "name"))
+        named = sorted((line, is_failed, _ROW_NAME.sub("", name or "") or "TensorRT") for is_failed, line, name in rows)
         of_it = [row for row in named if re.search("(?i)tensorrt|\\btrt", row[2])] or named
         failed = {name: line for line, is_failed, name in of_it if is_failed}
         if not failed or (len(named) < 2 and not self._view.has("own_row_empty")):  # noqa: PLR2004 - a table
             return None
-        names = listed([*failed], _SHOWN)
-        why = f"of {len(of_it)} marked rows {len(failed)} failed"
+        why, names = f"of {len(of_it)} marked rows {len(failed)} failed", listed([*failed], _SHOWN)
         return _Ended(Ending.FAILED, min(failed.values()), why, f"failed for {names}")
 
     def _process(self) -> _Ended | None:

@@ -136,13 +136,9 @@ def _phases(view: LinesView) -> Iterator[Phase]:
     for phase in _PHASES:
         kinds, timed = phase["kinds"].split(), (each.split(".") for each in phase["seconds"].split())
         if view.has(*kinds):
-            seconds = next((_seconds(view, kind, field) for kind, field in timed if view.has(kind)), None)
-            yield Phase(PhaseName(phase["phase"]), *view.reach(*kinds), seconds)
-
-
-def _seconds(view: LinesView, kind: str, field: str) -> float | None:
-    known = [float(seconds) for _, seconds in view.each(kind, field) if seconds is not None]
-    return sum(known) if known else None
+            stated = ([*view.each(kind, field)] for kind, field in timed if view.has(kind))
+            seconds = [float(each) for _, each in next(stated, []) if each is not None]
+            yield Phase(PhaseName(phase["phase"]), *view.reach(*kinds), sum(seconds) if seconds else None)
 
 
 _TENSORRT_NAMED = re.compile(r"(?i:tensorrt|\btrt|\.engine\b)")
@@ -153,7 +149,7 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
     """Whether anything in a run is TensorRT's; where nothing shows what the run did, it is taken to be."""
     if program is Program.TENSORRT_LLM and view.has("llm_pytorch"):
         return False
-    if program is Program.TF_TRT and len(view.lines("of_tf_trt")) == len(view.lines("tftrt_unloaded")):
+    if program is Program.TF_TRT and 0 < len(view.lines("of_tf_trt")) == len(view.lines("tftrt_unloaded")):
         return False
     loaded = [version for _, version in view.each("tftrt_version", "version")]
     if loaded and not names_version("".join(loaded)):

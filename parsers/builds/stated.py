@@ -39,7 +39,7 @@ _NO_RESULT = re.compile("|".join(f"(?:{_WORDS[word]})" for word in ("setting", "
 _TIMES = _FORMS["time"]
 """Units of measured things: a figure of 0 in one of them means that nothing was measured."""
 _EDGES = " \t:=~<>-*+#.,;|()[]{}'\"→≈"
-_CELL = re.compile(rf"({_NUMBER})(?: ?({_UNIT}))?")
+_CELL = re.compile(rf"({_NUMBER})(?: *({_UNIT}))?")
 _UNIT_OF_COLUMN = re.compile(rf"[(\[]({_UNIT})(?:{_EACH})?[)\]]")
 _WITH_UNIT = re.compile(rf"[0-9] ?(?:{_UNIT})(?:{_EACH})?(?![\w/])|{_UNIT_OF_COLUMN.pattern}")
 _LITERALS = _WORDS["literals"].split()
@@ -78,7 +78,7 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
         if titled := _FORMS["heading"].match(text[:_LONGEST]):
             heading = titled[1] or titled[2]
             continue
-        cells = _FORMS["cells"].split(text[:_LONGEST].strip(" |│┃┆\t")) if line <= before + _GAP else []
+        cells = _cells(text[:_LONGEST]) if line <= before + _GAP else []
         figures = [*_of_row(header, cells)]
         below = topic if line <= since + _STATISTICS else ("", "")
         is_hinted = figures or _WITH_UNIT.search(text) or any(map(text.lower().__contains__, _LITERALS))
@@ -87,7 +87,7 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
         tags = _TAG.findall(text[:_LONGEST])
         plain = _LOGGED.sub("", _FORMS["conditions"].sub("", text[:_LONGEST]))
         plain = _FORMS["epoch"].sub("", plain) if tags else _FORMS["item number"].sub("", plain)
-        cells = cells or _FORMS["cells"].split(plain.strip(" |│┃┆\t"))
+        cells = cells or _cells(plain)
         if figures:
             before = line
         elif (
@@ -158,7 +158,7 @@ def _title(text: str) -> tuple[str, str] | None:
     plain = _LOGGED.sub("", text[:_LONGEST]).strip()
     if engine := _FORMS["engine file"].search(text):
         return "engine", "_".join(engine[1].split("_")[-2:])
-    if not plain or _FORMS["counted"].search(plain) or _NO_RESULT.search(plain):
+    if not plain or plain.count("|") > 1 or _FORMS["counted"].search(plain) or _NO_RESULT.search(plain):
         return None
     if ruled := _FORMS["ruled"].fullmatch(plain):
         return f"{ruled[1][0]}=", ruled[2]
@@ -173,11 +173,10 @@ def _labels(titles: Sequence[tuple[int, tuple[str, str]]], lines: Sequence[int])
     """Return by line what the nearest titles of one form before some lines say, without what all of them say."""
     ends = [*pairwise((0, *lines))]
     parts = [[bisect_right(titles, (end, ("",))) for end in each] for each in ends]
-    near = [
-        [title for at, title in titles[low:high] if line - at < _ABOVE or title[0] == "engine"]
+    said = [
+        {form: text for at, (form, text) in titles[low:high] if form == "engine" or line - at < _ABOVE}
         for (low, high), line in zip(parts, lines, strict=True)
     ]
-    said = [dict(each) for each in near]
     for form in ("engine", *reversed(said[-1])):
         if all(each.get(form) for each in said):
             before, labels = unlike_parts(each[form] for each in said)
@@ -199,6 +198,12 @@ def number_of(text: str) -> float:
         return nan
 
 
+def _cells(text: str) -> list[str]:
+    """Return the cells of a row: between rules, else between blanks."""
+    cells = _FORMS["rule"].split(text.strip(" |│┃┆\t"))
+    return cells if len(cells) > 1 else _FORMS["cells"].split(cells[0])
+
+
 def _is_measure(text: str) -> bool:
     return _MEASURES.search(text) is not None or _UNIT_OF_COLUMN.search(text) is not None
 
@@ -213,7 +218,9 @@ def _of_row(header: Sequence[str], cells: Sequence[str]) -> Iterator[_Figure]:
         number = _CELL.fullmatch(cell)
         is_read = _is_measure(cells[0]) or sum(map(bool, map(_STATISTIC.fullmatch, header))) > 1
         if number and (_STATISTIC.fullmatch(column) or _FORMS["metric"].fullmatch(header[0])) and is_read:
-            yield StatedName(cells[0], column, number[2] or _FORMS["unit at end"].findall(cells[0])[0]), number[1]
+            unit, of_row = _UNIT_OF_COLUMN.search(cells[0]), _UNIT_OF_COLUMN.sub("", cells[0]).strip()
+            printed = unit[1] if unit else _FORMS["unit at end"].findall(cells[0])[0]
+            yield StatedName(of_row, column, number[2] or printed), number[1]
         elif number and _is_measure(column):
             unit = _UNIT_OF_COLUMN.search(column)
             name = re.split(r"[:)] ", _UNIT_OF_COLUMN.sub("", column))[0].strip(_EDGES).partition("(")[0].strip()

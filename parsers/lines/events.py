@@ -345,7 +345,9 @@ class ScannedLines:
         before = self.events.sizes()
         self.events.extend(later.events, shift)
         if later.first_said is not None and later.dialect >= 0 and self.dialect >= 0:
-            self._drop_same_dialect(before.get("dialect", 0))
+            rows, row = self.events["dialect"], before.get("dialect", 0)  # at the cut both may have the same logger
+            if rows.values("dialect", range(row, row + 1)) == [DIALECTS[self.dialect]]:
+                rows.delete(row)
         resumed = later.first_own
         if self.after_verdict and resumed is not None and (later.first_banner is None or resumed < later.first_banner):
             self.events["resumed"].add(resumed + shift, {})
@@ -356,9 +358,3 @@ class ScannedLines:
         self.recognised = self.recognised or later.recognised
         self.mentioned = self.mentioned or later.mentioned
         self.dialect, self.after_verdict = later.dialect, later.after_verdict
-
-    def _drop_same_dialect(self, row: int) -> None:
-        """Delete a change of logger at the cut where both sides have the same logger."""
-        rows = self.events["dialect"]
-        if rows.values("dialect", range(row, row + 1)) == [DIALECTS[self.dialect]]:
-            rows.delete(row)

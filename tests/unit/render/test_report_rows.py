@@ -280,7 +280,7 @@ def test_what_a_comparison_is_worth_and_what_was_not_done_is_said_further(read: 
 def test_a_table_of_measures_by_what_was_measured_is_read(read: Load) -> None:
     table = "METRIC | TORCH | MINE\n------\nAvg Latency (ms) | 64.5 | 15.25\nWord Error Rate (%) | 35.5 | 162.5\n"
     (headline,) = headlines(read(f"[TRT] [I] Hello\n{table}"))
-    assert "Avg Latency (ms): TORCH 64.5, MINE 15.2" in headline.text
+    assert "Avg Latency in ms: TORCH 64.5, MINE 15.2" in headline.text
     assert "Word Error Rate" in said(read(f"[TRT] [I] Hello\n{table}")) + headline.text
 
 
