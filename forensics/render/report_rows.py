@@ -109,7 +109,8 @@ def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
         values = ", ".join(f"{figure(value)} ({_place(log, build)})" for value, build in known)
         ratio = f"{_place(log, last)} {most_is.format(figure(most / least))} {_place(log, first)}"
         ratio = ratio if most > _ALIKE * least else f"alike within {most / least - 1:.2%}"
-        yield TimeRow("runs", f"{name}{unit and f' in {unit}'}: {values}; {ratio}", ())
+        rest = f"; {others} more are not compared" if (others := len(log.builds) - 2 * _MOST_BUILDS) > 0 else ""
+        yield TimeRow("runs", f"{name}{unit and f' in {unit}'}: {values}; {ratio}{rest}", ())
 
 
 _MEANINGS = [

@@ -136,9 +136,8 @@ def result_text(result: RunResult) -> str:
     """Return a result's value with its unit; of many measurements median, extremes and the last percentile."""
     key = result.key.rpartition("_")[2]
     unit = result.stated.unit if result.stated else _UNITS.get(key, "")
-    if isinstance(result.value, float | int):
-        return f"{result.value / MEBIBYTE if key == 'bytes' else result.value:g} {unit}".rstrip()
-    values = result.value
+    if isinstance(values := result.value, float | int):
+        return f"{values / MEBIBYTE if key == 'bytes' else values:g} {unit}".rstrip()
     last = [name for name in values if name.startswith("p")][-1:]
     order = (*("before", "after", "average", "median", "min", "max"), *last)
     return ", ".join(f"{name} {values[name]:g} {unit}" for name in order if name in values)

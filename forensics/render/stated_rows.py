@@ -245,11 +245,10 @@ def _of_group(group: Sequence[_Named]) -> str:
     low, high = (figure(end(group, key=itemgetter(0))[0]) for end in (min, max))
     usual = median(value for value, *_ in group)
     first = f", first {values[0]}" if values[0] in {low, high} or group[0][0] >= _FIRST * usual > 0 else ""
-    last = f", last {values[-1]}" if values[-1] not in {low, high} and "acc" in name.lower() else ""
     zeros = sum(value == 0 for value, *_ in group)
     first += " as of warm-up" * (_is_time(stated) and values[0] == high and group[0][0] >= _WARM * usual)
     often = f"{len(values)} times, median {figure(usual)}{f', {zeros} of them 0' if zeros else ''}"
-    return f"{_FORMS['digits'].sub('N', name)} {low} to {high}{unit} ({often}{first}{last})"
+    return f"{_FORMS['digits'].sub('N', name)} {low} to {high}{unit} ({often}{first})"
 
 
 def _labels(group: Sequence[_Named]) -> list[tuple[str, ...]]:

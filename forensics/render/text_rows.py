@@ -73,11 +73,11 @@ def _step(before: str, line: int, after: str) -> str:
 
 
 def _stamped(read: QuotedLog, lines: Iterable[int]) -> Iterator[tuple[int, float, str]]:
-    for line, text in sorted(read.quote({*lines}).items()):
-        if (clock := clock_in(text)) is not None:
-            moment = moment_in(text)
-            days = moment.toordinal() if moment is not None else 0
-            yield line, days * _DAY + seconds_of(clock), text
+    texts = [(line, text, moment_in(text)) for line, text in sorted(read.quote({*lines}).items()) if clock_in(text)]
+    is_dated = all(moment is not None for *_, moment in texts)  # else loggers with dates and without write in turn
+    for line, text, moment in texts:
+        days = moment.toordinal() if is_dated and moment is not None else 0
+        yield line, days * _DAY + seconds_of(clock_in(text) or ""), text
 
 
 _TELLING = [*rows("telling_lines", "trtforensics.render")]

@@ -237,17 +237,12 @@ def starved_layers(view: LinesView, timed: TacticTimings, spans: Spans) -> tuple
     rows: dict[str, list[tuple[int, int, int]]] = {}
     for kind in view.present(SKIPPED):
         skipped = view.each(kind, "requested", "available")
-        for (line, requested, available), layer in zip(skipped, _layers(timed, view.lines(kind)), strict=True):
-            if requested is not None and available is not None:
-                rows.setdefault(layer, []).append((requested, available, line))
+        layers_of = latest(timed.runner_line, timed.runner_layer, np.array(view.lines(kind), np.int64)).tolist()
+        for (line, requested, available), layer in zip(skipped, layers_of, strict=True):
+            if requested is not None and available is not None:  # -1: in the block of no runner
+                rows.setdefault(timed.texts[layer] if layer >= 0 else "", []).append((requested, available, line))
     layers = [
         StarvedLayer(layer, len(of_it), *max(of_it)[:2], tuple(map(spans.of, sorted(row[2] for row in of_it)[:_SHOWN])))
         for layer, of_it in rows.items()
     ]
     return tuple(sorted(layers, key=lambda layer: (-layer.requested, layer.spans[0].line)))
-
-
-def _layers(timed: TacticTimings, lines: list[int]) -> list[str]:
-    """Return the layer of the runner block that each line stands in; empty where none was begun."""
-    layers = latest(timed.runner_line, timed.runner_layer, np.array(lines, np.int64))
-    return [timed.texts[index] if index >= 0 else "" for index in layers.tolist()]

@@ -1,6 +1,6 @@
 """What the ONNX parser said of each node: its operator, its tensors, the network layers made from it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -65,7 +65,5 @@ def _tensors(text: str) -> _Tensors:
     return tuple(names), _shared(*types)
 
 
-@lru_cache(maxsize=1 << 12)
-def _shared(*types: str) -> tuple[str, ...]:
-    """Return the same tuple for the same types: most nodes have those of many others."""
-    return types
+_shared: Callable[..., tuple[str, ...]] = lru_cache(maxsize=1 << 12)(lambda *types: types)
+"""Returns the same tuple for the same types: most nodes have those of many others."""

@@ -198,7 +198,10 @@ def _setting(view: LinesView, program: Program) -> str:
     Of MLPerf that is its scenario and mode too, and whether its result counts; of ONNX Runtime the provider it takes.
     """
     own = () if program in {Program.TRTEXEC, Program.POLYGRAPHY} else ("one", "own")
-    texts = [text for _, text in _facts(view, "first", *own)]
+    several = (
+        len({name for _, name in view.each("loaded_file", "name")}) > 1
+    )  # of which engine an input is, is not read
+    texts = [text for _, text in _facts(view, "first", *own) if not (several and text.startswith("input "))]
     verdicts = (verdict for _, verdict in view.each("own_result", "verdict"))
     return ", ".join(dict.fromkeys([*texts, *(verdict for verdict in verdicts if verdict in {"VALID", "INVALID"})]))
 

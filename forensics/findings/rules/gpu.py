@@ -204,8 +204,9 @@ def little_left(case: Case) -> Iterator[Observation]:
     """Compare what was in use at the start with the memory that trtexec prints."""
     memory = memory_mib(case)
     facts = [fact.span for fact in case.printed("device", "Device Global Memory")]
+    loaded = case.build.result("loaded_engine_mib")  # what is in use behind that is the engine's own too
     for note in case.notes("init_cuda")[:1]:
-        used = note.number("count")
+        used = None if loaded is not None and loaded.span.line < note.span.line else note.number("count")
         if memory and facts and used is not None and used >= _MOST_USED * memory:
             what = "the engine was loaded" if case.loads_engine else "the build"
             title = f"{used:,.0f} of the GPU's {memory:,} MiB were in use before {what}"

@@ -134,6 +134,8 @@ def test_a_setting_that_is_refused_is_no_root_of_the_error_that_ended_the_build(
         ("[2025-05-12 08:01:02] DEBUG    ", None),
         ("[TensorRT-LLM][WARNING] ", Severity.WARNING),
         ("loader.py:41: UserWarning: ", Severity.WARNING),
+        ("(player:81): GStreamer-CRITICAL **: 08:01:02.3: ", Severity.WARNING),
+        ("[TRT] ", Severity.ERROR),
     ],
 )
 def test_a_line_makes_nothing_worse_than_its_level(tmp_path: Path, prefix: str, severity: Severity | None) -> None:

@@ -95,8 +95,13 @@ def test_loads_with_work_between_them_are_no_time_of_one(tmp_path: Path) -> None
 
 def test_days_count_and_a_log_of_two_clocks_tells_nothing(tmp_path: Path) -> None:
     said = "2026-01-0{} {}:00:00 INFO a\n[TRT] [I] Hello\n"
-    for times, expected in (((1, 23), (2, "01")), ["from 23:00:00 to 01:00:00, 7200 s"]), (((1, 10), (1, "03")), []):
-        (tmp_path / "b.log").write_text("".join(said.format(*each) for each in times))
+    undated = "I0102 12:00:00.1 7 model.cc:3] b\n"
+    for times, expected in (
+        (((1, 23), (2, "01")), ["from 23:00:00 to 01:00:00, 7200 s"]),
+        (((1, 10), (1, "03")), []),
+        (((1, 10), (1, 11), ()), ["from 10:00:00 to 12:00:00, 7200 s"]),
+    ):
+        (tmp_path / "b.log").write_text("".join(said.format(*each) if each else undated for each in times))
         read = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
         assert [row.text.partition(";")[0] for row in pauses(read)] == expected
 

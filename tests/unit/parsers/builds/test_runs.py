@@ -386,6 +386,12 @@ def test_every_program_is_told() -> None:
     assert PROGRAMS.keys() == {*Program}
 
 
+def test_inputs_of_several_engines_are_said_of_none(load: Load) -> None:
+    name = "INFO: nvdsinfer_context_impl.cpp: deserialized trt engine from :/m/{}.engine\n0   INPUT  kFLOAT {} 3x4x4\n"
+    assert "input a 3x4x4" in only(load(PY + "Hello\n" + name.format("e", "a"))).setting
+    assert "input" not in only(load(PY + "Hello\n" + name.format("e", "a") + name.format("f", "b"))).setting
+
+
 def test_a_notebook_cell_is_a_run_of_python(load: Load) -> None:
     log = load(f"In [3]: !python build.py\n{V}Original: 3 layers\n")
     assert (only(log).program, only(log).command) == (Program.PYTHON, "!python build.py")
