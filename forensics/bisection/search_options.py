@@ -166,11 +166,7 @@ class ModelRequest(Generic[_Asked]):
 
 
 def run_options(args: Namespace, judged: str = "{engine}") -> RunOptions:
-    """Return the options of a command line; ``judged`` are the arguments of a built-in check.
-
-    Raises:
-        UsageError: two of them exclude each other, or there is no such built-in check.
-    """
+    """Return the options of a command line, else a UsageError; ``judged`` are the arguments of a built-in check."""
     from trtforensics.bisection.checks import command_of
 
     options = read_options(args, RunOptions)
@@ -189,11 +185,7 @@ def require_linux() -> None:
 
 
 def with_commands(options: RunOptions, lever: Lever) -> RunOptions:
-    """Return the options with a build command, or refuse commands that cannot work.
-
-    Raises:
-        UsageError: the system is not Linux, there is nothing to run, or a command uses another mode's placeholder.
-    """
+    """Return the options with a build command; a UsageError where none can run, or with another mode's placeholder."""
     from trtforensics.bisection.runner.placeholders import ALWAYS, unknown
 
     require_linux()

@@ -32,8 +32,8 @@ def run(args: Namespace) -> int:
         return _log(args)
     if args.mode == "precision":
         return _precision(args)
-    from trtforensics.bisection.session.answer import to_json
     from trtforensics.bisection.session.bisection import bisect, forecast
+    from trtforensics.bisection.session.job import to_json
 
     options = search_options.run_options(args)
     lever = _LEVERS[args.mode](args)
@@ -145,7 +145,7 @@ def _precision(args: Namespace) -> int:
     from trtforensics.bisection.precision.nodes import PrecisionLever
     from trtforensics.bisection.precision.running import builds_of, forecast_of, search
     from trtforensics.bisection.precision.what_if import TYPES, forecast_what_if, what_if
-    from trtforensics.bisection.session.answer import to_json
+    from trtforensics.bisection.session.job import to_json
 
     request = search_options.ModelRequest.of(args, search_options.PrecisionOptions)
     directory, options = Path(args.artifacts_dir), search_options.run_options(args, PrecisionLever.judged)

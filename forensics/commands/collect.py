@@ -6,8 +6,8 @@ from pathlib import Path
 from trtforensics.bisection.runner.placeholders import INPUTS, mentions
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.search_options import require_linux, run_options
-from trtforensics.bisection.session.answer import to_json
 from trtforensics.bisection.session.collection import CollectionLever, RepeatedBuilds, collect
+from trtforensics.bisection.session.job import to_json
 from trtforensics.console import streams
 from trtforensics.console.progress import ProgressLine
 from trtforensics.errors import UsageError

@@ -41,9 +41,7 @@ class CacheLever(TwoSidedLever):
         self._keys_of = tuple({key.key: key for key in side.keys if key.selected is not None} for side in (good, bad))
         ours, theirs = self._keys_of
         self._keys = tuple(k for k in ours if k in theirs and ours[k].selected != theirs[k].selected)
-        self.alone = tuple(
-            tuple(sorted(side.keys() - other.keys())) for side, other in ((ours, theirs), (theirs, ours))
-        )
+        self.alone = tuple(sorted(ours.keys() - theirs)), tuple(sorted(theirs.keys() - ours))
         if recipe is not None:
             _require_fit(recipe, (good, bad))
         if not self._keys:

@@ -82,7 +82,6 @@ def tensors_of(path: str, named: Sequence[str] | None) -> tuple[list[str], list[
             raise UsageError("--tensors", f"{name!r} is no tensor between nodes of {path}", "Name node outputs")
     chosen = between if named is None else [name for name in between if name in set(named)]
     if len(chosen) < 2:  # noqa: PLR2004 - all are never marked
-        raise SourceError(
-            path, "has fewer than two tensors between nodes to choose from", "There is no fusion to break"
-        )
+        what = "has fewer than two tensors between nodes to choose from"
+        raise SourceError(path, what, "There is no fusion to break")
     return chosen, outputs

@@ -11,13 +11,15 @@ from pathlib import Path
 from trtforensics.bisection.levers.recipe import Recipe, TwoSidedLever, first_of, pinned_entries, read_report
 from trtforensics.bisection.search import Item
 from trtforensics.bisection.session.lever import DescribedItem, Fact, Side
+from trtforensics.engines.joining import select_build
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.model.layer_types import SENSITIVE
 from trtforensics.model.replay import Replay, ReplayEntry
 from trtforensics.pin.pinnable import PinOffer
 from trtforensics.pin.plan import PinForm, plans_of, replay_of_plan
-from trtforensics.replay.edges import DataflowEdge, DataflowNode
+from trtforensics.replay.edges import DataflowEdge, edges_between, nodes_of_build, nodes_of_model, operators_of
 from trtforensics.replay.mixing import Mixer
+from trtforensics.sources.build_log import load_build_log
 from trtforensics.sources.kinds import Kind, kind_of
 from trtforensics.sources.replay import load_replay
 
@@ -72,11 +74,8 @@ class TacticsLever(TwoSidedLever):
             raise UsageError(where, "pin the same tactics", "Give replays of a good and of a bad build")
         self.items = tuple(Item(layer, self._suspicion(layer, *sides)) for layer in layers)
         number = {layer: index for index, layer in enumerate(layers)}
-        self.edges = tuple(
-            (number[edge.producer], number[edge.consumer])
-            for edge in edges
-            if edge.producer in number and edge.consumer in number
-        )
+        ends = ((number.get(edge.producer), number.get(edge.consumer)) for edge in edges)
+        self.edges = tuple((first, second) for first, second in ends if first is not None and second is not None)
 
     def _sides(self) -> list[object]:
         return [self._mixer.text(set()), self._mixer.text(set(self._mixer.layers))]
@@ -194,19 +193,8 @@ def without_unknown(facts: Side) -> dict[str, Fact]:
 
 def edges_of(onnx: str | None, log: str | None, layers: Collection[str], *, max_bytes: int) -> tuple[DataflowEdge, ...]:
     """Return which layers share a tensor, by a build's log if that has them, else by the model."""
-    from trtforensics.replay.edges import (  # noqa: PLC0415 - lark
-        edges_between,
-        nodes_of_build,
-        nodes_of_model,
-        operators_of,
-    )
-
-    nodes: Sequence[DataflowNode] = ()
-    if log is not None:
-        from trtforensics.engines.joining import select_build  # noqa: PLC0415 - lark
-        from trtforensics.sources.build_log import load_build_log  # noqa: PLC0415 - lark
-
-        nodes = nodes_of_build(select_build(load_build_log([log], max_bytes=max_bytes), None))
+    build = None if log is None else select_build(load_build_log([log], max_bytes=max_bytes), None)
+    nodes = () if build is None else nodes_of_build(build)
     if onnx is not None and not nodes:
         nodes = nodes_of_model(operators_of(onnx), layers)
     return edges_between(nodes)

@@ -60,9 +60,8 @@ def items_of(caster: Caster, ranges: Mapping[str, float]) -> tuple[PrecisionItem
     """Return the items in the order of the model; together they cover every candidate."""
     atoms = atoms_of(caster)
     groups = [(tensors, _touching(caster, tensors)) for tensors in _moved_together(caster)]
-    groups += [
-        ((name,), _readers(caster, name)) for name, altered in caster.constants.altered.items() if altered.clamped
-    ]
+    clamped = (name for name, altered in caster.constants.altered.items() if altered.clamped)
+    groups += [((name,), _readers(caster, name)) for name in clamped]
     merged: dict[frozenset[str], list[str]] = {}
     for tensors, nodes in groups:
         closed = frozenset().union(*(atoms[node] for node in nodes if node in atoms))

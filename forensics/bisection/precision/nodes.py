@@ -112,10 +112,8 @@ class PrecisionLever(Lever):
     def describe(self, index: int) -> DescribedItem:
         """Return a node; FP32 is good."""
         name = self.nodes[index]
-        candidate = self.caster.candidates[name]
-        return DescribedItem(
-            name, {"op": candidate.op}, {"good": {"precision": "fp32"}, "bad": {"precision": self.narrow}}
-        )
+        sides = {"good": {"precision": "fp32"}, "bad": {"precision": self.narrow}}
+        return DescribedItem(name, {"op": self.caster.candidates[name].op}, sides)
 
     @property
     def narrow(self) -> str:
@@ -230,11 +228,8 @@ class PrecisionLever(Lever):
 def verdict_of(scores: Scores, judge: OutputJudge, rules: Mapping[str, OutputRule]) -> tuple[Verdict, str]:
     """Return whether scores pass, and why not, or else the score of each output's first metric."""
     judgement = judge.judge(scores)
-    shown = ", ".join(
-        f"{name}: {rules[name].metric.name} {score:.3g}"
-        for name, score in judgement.scores.items()
-        if score is not None
-    )
+    finite = [(name, score) for name, score in judgement.scores.items() if score is not None]
+    shown = ", ".join(f"{name}: {rules[name].metric.name} {score:.3g}" for name, score in finite)
     near = ", near the tolerance" if judgement.near else ""
     return (Verdict.GOOD if judgement.passes else Verdict.BAD), f"emulated: {judgement.why or shown}{near}"
 
@@ -245,9 +240,8 @@ def _failed(outcome: ProbeOutcome, folder: Path, spec: ProbeSpec) -> ProbeOutcom
         return outcome
     keep_failure(folder)
     verdict = Verdict.BAD if spec.build_failure_is_bad else Verdict.UNRESOLVED
-    return replace(
-        outcome, verdict=verdict, reason=f"build: {describe(outcome.build)}{_parser_error(folder)}; see {FAILURE}"
-    )
+    reason = f"build: {describe(outcome.build)}{_parser_error(folder)}; see {FAILURE}"
+    return replace(outcome, verdict=verdict, reason=reason)
 
 
 def _parser_error(folder: Path) -> str:

@@ -73,8 +73,7 @@ GRACE_S = 3.0
 
 _TICK_S = 0.05
 _LONGEST_TICK_S = 1.0
-"""A longer time between two looks at a command is one in which this process was stopped; the timeout has a pause then.
-"""
+"""A longer time between two looks at a command is one in which this process was stopped: the timeout pauses."""
 
 _CHUNK = 1 << 18
 TAIL = 1 << 20

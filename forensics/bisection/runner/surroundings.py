@@ -24,8 +24,6 @@ from pathlib import Path, PurePath
 from trtforensics.bisection.runner.placeholders import unknown
 from trtforensics.console.own_files import file_digest
 
-Key = tuple[str, int, int, int, int, int]
-
 UNREADABLE = "unreadable"
 """Stands for a content that cannot be read."""
 
@@ -124,7 +122,7 @@ def _sha256(path: Path) -> str:
 
 
 @lru_cache(maxsize=_MOST_FILES)
-def _hashed(key: Key) -> str:
+def _hashed(key: tuple[str, int, int, int, int, int]) -> str:
     return file_digest(key[0])[1]
 
 

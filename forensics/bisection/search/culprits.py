@@ -34,9 +34,8 @@ class Search(ProbeSearch):
     """The smallest sets of items that are bad together, with a certificate.
 
     ``find`` stops at one set or goes on until the rest is good. With ``confidence`` (above 0, below 1) outcomes may be
-    wrong now and then, and probes are repeated until the answer is that sure; without it every outcome counts, and
-    what decides is built a second time, since builds may differ as checks may. ``edges`` are pairs of items, by index,
-    that depend on each other. ``max_builds`` limits the builds asked for.
+    wrong now and then, and probes are repeated until the answer is that sure; without it every outcome counts, and what
+    decides is built a second time. ``edges`` are pairs of items, by index, that depend on each other.
     """
 
     def __init__(
@@ -219,9 +218,8 @@ class Search(ProbeSearch):
         self._finder.members += bad_set.members.bit_count()
         if bad_set.doubt:
             count = bad_set.doubt.bit_count()
-            self._reasons.append(
-                f"one of {count} items, which no build could tell apart: every mix of them was refused"
-            )
+            alike = f"one of {count} items, which no build could tell apart"
+            self._reasons.append(f"{alike}: every mix of them was refused")
         elif not bad_set.alone:
             self._reasons.append("the build of the culprits alone was refused")
         elif not bad_set.minimal:

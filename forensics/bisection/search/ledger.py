@@ -72,9 +72,8 @@ class Ledger:
 
     def evidence(self, roles: Mapping[int, str]) -> tuple[Ask, ...]:
         """Return the probes of some subsets, each with what it shows as its purpose."""
-        return tuple(
-            replace(wish, purpose=roles[wish.mask]).ask() for wish in self.asked.values() if wish.mask in roles
-        )
+        wishes = (wish for wish in self.asked.values() if wish.mask in roles)
+        return tuple(replace(wish, purpose=roles[wish.mask]).ask() for wish in wishes)
 
     def seen(self, mask: int) -> Verdict | None:
         """Return the subset's own verdict, or None while there is none."""

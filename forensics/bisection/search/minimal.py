@@ -54,9 +54,8 @@ class TooNoisyError(Exception):
 class Finder(ABC):
     """Turns verdicts into members: taken as exact, or weighed against noise.
 
-    What yields probes raises FlakyError or MisfitError where verdicts cannot be what they are taken for, and
-    TooNoisyError where they tell too little. ``confidence`` is the probability that all conclusions so far are right,
-    ``sets`` and ``members`` count those known so far.
+    What yields probes raises FlakyError or MisfitError where verdicts are not what they are taken for, TooNoisyError
+    where they tell too little. ``confidence`` is that of all conclusions so far, ``sets`` and ``members`` are counts.
     """
 
     def __init__(self, ledger: Ledger, space: Space, slack: int = 0) -> None:
@@ -281,11 +280,7 @@ class ExactFinder(Finder):
         return self._ledger.seen(0) or Verdict.UNRESOLVED, self._ledger.seen(self._space.all) or Verdict.UNRESOLVED
 
     def member(self, kept: int, pool: Sequence[Atom]) -> Steps[SetMember]:
-        """Find one member of a minimal bad set inside ``kept`` and ``pool``, which are bad together.
-
-        Raises:
-            NotMonotoneError: Verdicts contradict each other.
-        """
+        """Find one member of a bad set inside ``kept`` and ``pool``; a NotMonotoneError where verdicts contradict."""
         self._chain = chain = Chain(self._ledger, kept, pool, self._space.slack)
         self._cleared = 0
         chain.update()

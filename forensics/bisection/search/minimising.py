@@ -48,8 +48,7 @@ def minimised(strategy: Strategy, trial: Trial) -> Steps[list[int]]:
 def delta_debugging(units: Sequence[int], patience: int | None = None) -> Strategy:
     """Propose shares, halves first, and what is left without them; at the end no unit can be left out alone.
 
-    With ``patience`` it also ends after so many subsets in a row that will not do. After Zeller and Hildebrandt's
-    ``ddmin``, Simplifying and Isolating Failure-Inducing Input, 2002.
+    It also ends after ``patience`` subsets in a row that will not do (``ddmin``, Zeller and Hildebrandt, 2002).
     """
     left, shares, tried = list(units), _HALVES, 0
     while len(left) > 1 and (patience is None or tried < patience):

@@ -63,9 +63,8 @@ class Ask:
 class Outlook:
     """The knowledge of a search, and the builds that are left.
 
-    ``expected`` and ``worst`` are builds to the certificate if the set that is being searched is the last one and has
-    no further members, and probes run one at a time; ``second`` of these builds are second looks at what decides.
-    ``suspects`` are the items that one member of the set hides among.
+    ``expected`` and ``worst`` are builds to the certificate if the present set is the last, with no further members,
+    and probes run one at a time; ``second`` of these are second looks. One member hides among ``suspects``.
     """
 
     expected: float

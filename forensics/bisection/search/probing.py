@@ -12,9 +12,6 @@ from trtforensics.bisection.search import ledger
 from trtforensics.bisection.search.minimising import Proposals, delta_debugging, minimised
 from trtforensics.bisection.search.model import AGAIN, Ask, Outlook, Purpose, Result, Status, Verdict
 
-IDLE = "no further probe tells more"
-"""Why a search ends whose steps want no probe that is new, and wait for none."""
-
 
 class ProbeSearch(ABC):
     """Asks for probes and takes their verdicts, in any order, several at once.
@@ -92,7 +89,7 @@ class ProbeSearch(ABC):
             self.answer = self._unfinished(f"{self._limit} probes were not enough")
             return ()
         if not self._ledger.pending and all(wish.key in self._ledger.asked for wish in wishes):
-            self.answer = self._unfinished(IDLE)
+            self.answer = self._unfinished("no further probe tells more")
             return ()
         return wishes
 
@@ -125,15 +122,11 @@ class SubsetSearch(ProbeSearch):
         """Return the items that may still be left out."""
 
 
-REMEDY = "the answer alone"
-
-
 class FewestSearch(SubsetSearch):
     """The search for the fewest items; its result's one set is what to switch to good.
 
-    ``count`` is the number of items, in an order in which neighbours belong together. ``limit`` is how many probes may
-    be asked for. Where there is room for several probes at once, the parts of one size are tried together: the answer
-    is the same, and some of them may turn out to be needless.
+    ``count`` is the number of items, neighbours belong together. Where there is room for several probes at once, parts
+    of one size are tried together: the answer is the same, and some may be needless.
     """
 
     def __init__(self, count: int, *, limit: int | None = None) -> None:
@@ -178,7 +171,7 @@ class FewestSearch(SubsetSearch):
         if remedy == self._all and remedy.bit_count() > 1:
             return self._ended(Status.INCONCLUSIVE, "no part of the items is enough, and all are never taken")
         smaller = [self._switching(mask, "the answer without one of its items") for mask in ledger.neighbours(remedy)]
-        verdict, *others = yield from self._ledger.whole((self._switching(remedy, REMEDY), *smaller))
+        verdict, *others = yield from self._ledger.whole((self._switching(remedy, "the answer alone"), *smaller))
         if verdict is not Verdict.GOOD:
             return self._ended(Status.INCONCLUSIVE, "no item alone makes the build good")
         if any(other is not Verdict.BAD for other in others):

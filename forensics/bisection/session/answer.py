@@ -1,22 +1,19 @@
 """The answer of a bisection, or as much of it as there is: ``result.json``, and its text."""
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from trtforensics.bisection.search import ProbeSearch, Verdict
 from trtforensics.bisection.session.artifacts import FIXED, PROBES, RESULT
 from trtforensics.bisection.session.history import indexes_text
-from trtforensics.bisection.session.job import json_bytes
+from trtforensics.bisection.session.job import Document, json_bytes
 from trtforensics.bisection.session.lever import SIDES, DescribedItem, Lever, side_text
 from trtforensics.bisection.session.session import Answer
 from trtforensics.console.counting import counted
 from trtforensics.console.output import write_bytes
 from trtforensics.console.terminal import visible
-
-Document = dict[str, object]
 
 SCHEMA = 1
 
@@ -41,14 +38,6 @@ class JudgedProbe:
     reason: str
     seconds: float
     evidence: bool
-
-
-@dataclass(frozen=True, slots=True)
-class BuildsLeft:
-    """How many builds a search still needs: about, and at most."""
-
-    expected: float
-    worst: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +70,8 @@ class Reuse:
 class SearchAnswer:
     """The answer of a search for sets of items; its fields are those of ``result.json``.
 
-    ``remedy``: the sets are the fewest items to take from good. ``minimal`` says of each set whether none of its items
-    can be left out. ``builds_left`` is None where the search has ended, ``reused`` the number of builds of earlier
-    runs.
+    ``remedy``: the sets are the fewest items to take from good. ``minimal``: of each set, none can be left out.
+    ``builds_left``, ``expected`` and at ``worst``, is None after the end; ``reused`` are builds of earlier runs.
     """
 
     schema: int = field(default=SCHEMA, init=False)
@@ -97,7 +85,7 @@ class SearchAnswer:
     builds: int
     reused: int
     verdicts: Reuse
-    builds_left: BuildsLeft | None
+    builds_left: Mapping[str, float] | None
     unresolved: tuple[str, ...]
     minimal: tuple[bool, ...]
     suspects: tuple[str, ...]
@@ -210,7 +198,7 @@ def answer_of(lever: Lever, search: ProbeSearch, answers: Sequence[Answer]) -> S
         builds=builds,
         reused=reused,
         verdicts=reuse_of(answers),
-        builds_left=None if search.done else BuildsLeft(outlook.expected, outlook.worst),
+        builds_left=None if search.done else {"expected": outlook.expected, "worst": outlook.worst},
         unresolved=tuple(each.probe.folder for each in answers if each.finished.verdict is Verdict.UNRESOLVED),
         minimal=tuple(result.minimal),
         suspects=tuple(lever.items[index].name for index in sorted(suspects)),
@@ -262,8 +250,3 @@ def judged_probe(answer: Answer, shows: str | None) -> JudgedProbe:
 def write_result(directory: Path, document: Document) -> None:
     """Replace ``result.json``."""
     write_bytes(directory / RESULT, json_bytes(document))
-
-
-def to_json(document: Document) -> str:
-    """Return a document as JSON."""
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"

@@ -34,9 +34,7 @@ class Artifacts:
 
     def __init__(self, directory: Path, options: RunOptions) -> None:
         self.directory = directory
-        self._keep = options.keep_engines
-        self._noisy = options.confidence is not None
-        self._checks_again = reads_build(options.check)
+        self._options = options
         self._judged: dict[int, tuple[Probe, Verdict]] = {}
         own_files.owned(directory)
         for name in (PROBES, FIXED, RESULT, *(verdict.value for verdict in Verdict)):
@@ -93,14 +91,14 @@ class Artifacts:
     def can_check(self, probe: Probe) -> bool:
         """Whether another check can use a probe's build: the build ended well, and its engine is there and whole."""
         made = probe.made
-        if made is None or made.decides or not self._checks_again:
+        if made is None or made.decides or not reads_build(self._options.check):
             return False
         return self.engine_bytes(probe) == made.engine_bytes
 
     def settle_engine(self, probe: Probe, verdict: Verdict) -> None:
         """Flush a probe's engine to the disk if it stays; else remove it, before the journal says that it is there."""
         engine = self.engine(probe)
-        if not (self._noisy or self._is_kept(verdict)):
+        if self._options.confidence is None and not self._is_kept(verdict):
             self.drop_engine(probe)
         elif own_files.is_there(engine):
             own_files.flush_tree(engine)
@@ -118,7 +116,8 @@ class Artifacts:
                 self.drop_engine(probe)
 
     def _is_kept(self, verdict: Verdict) -> bool:
-        return self._keep == "all" or (self._keep == "bad" and verdict is Verdict.BAD)
+        keep = self._options.keep_engines
+        return keep == "all" or (keep == "bad" and verdict is Verdict.BAD)
 
     def drop_engine(self, probe: Probe) -> None:
         """Remove a probe's engine."""

@@ -106,9 +106,9 @@ class Forecast:
     """The items to search, and the cost of the search.
 
     ``expected_builds`` and ``worst_builds`` are those left until one culprit is certified, where probes run one at a
-    time; ``second_checks`` of them build again what decides. ``done`` probes are in the directory already. Times are in
-    seconds, sizes in bytes; those of a probe are means, None until one has run (``measured``), ``worst_seconds``
-    without ``--timeout``.
+    time; ``second_checks`` of them build again what decides. ``done`` probes are there already. Times are in seconds,
+    sizes in bytes; those of a probe are means, None until one has run (``measured``), ``worst_seconds`` without
+    ``--timeout``.
     """
 
     schema: int = field(default=1, init=False)

@@ -118,9 +118,8 @@ class Made:
 class Probe:
     """A build of a subset, in a folder of its own.
 
-    ``suspects`` are the items under suspicion when the plan asked for it. ``log_checks`` counts the checks with a log
-    in its folder. ``building``: a build was begun and has not ended, so that its engine may be half-written; ``made``
-    is the last that ended.
+    ``suspects`` are those when the plan asked for it. ``log_checks`` counts the checks with a log in its folder.
+    ``building``: a build has not ended, so that its engine may be half-written; ``made`` is the last that ended.
     """
 
     number: int
@@ -189,11 +188,7 @@ class History:
         self._by_subset: dict[tuple[frozenset[int], int], Probe] = {}
 
     def apply(self, event: Mapping[str, object]) -> None:
-        """Apply one event.
-
-        Raises:
-            KeyError, TypeError, ValueError: it is not a known event, or cannot follow the earlier ones.
-        """
+        """Apply one event; a KeyError, TypeError or ValueError where it is unknown or cannot follow the others."""
         kind = event["event"]
         if missing := {"at", *_FIELDS.get(str(kind), ())} - event.keys():
             raise KeyError(min(missing))
@@ -365,9 +360,8 @@ def folder_name(number: int, active: frozenset[int], build: int) -> str:
 def _of_build(made: Made, judge: Judge, options: RunOptions) -> Verdict | None:
     if made.unfit:
         return Verdict.UNRESOLVED
-    return judge_build(
-        made.status, timed_out=made.timed_out, checked=not judge.by_build, failure_is_bad=options.build_failure == "bad"
-    )
+    bad = options.build_failure == "bad"
+    return judge_build(made.status, timed_out=made.timed_out, checked=not judge.by_build, failure_is_bad=bad)
 
 
 def _made(fields: object) -> Made:

@@ -127,9 +127,8 @@ def check_directory(directory: Path, job: Job) -> Document | None:
             path.name == ".lock" or is_temporary(path.name)  # a run that was killed at its start leaves these
             for path in directory.iterdir()
         ):
-            raise UsageError(
-                str(directory), "holds files, but no bisection or collection", "Name an empty or a new directory"
-            )
+            what = "holds files, but no bisection or collection"
+            raise UsageError(str(directory), what, "Name an empty or a new directory")
         return None
     document = read_job(directory)
     identity = job.identity()
@@ -160,9 +159,14 @@ def write_job(directory: Path, job: Job, options: RunOptions, key: JobKey | None
     write_bytes(directory / NAME, json_bytes(job.document(options, key or job.key())))
 
 
+def to_json(document: object) -> str:
+    """Return a document as JSON."""
+    return f"{json.dumps(document, indent=1, ensure_ascii=False)}\n"
+
+
 def json_bytes(document: object) -> bytes:
     """Return a document as JSON; a lone surrogate, from a name that is no UTF-8, becomes its JSON escape."""
-    return f"{json.dumps(document, indent=1, ensure_ascii=False)}\n".encode(errors="backslashreplace")
+    return to_json(document).encode(errors="backslashreplace")
 
 
 def read_job(directory: Path) -> Document:

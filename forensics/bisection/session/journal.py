@@ -68,11 +68,7 @@ class Journal:
         os.close(self._descriptor)
 
     def write(self, event: str, **fields: object) -> None:
-        """Append an event and flush it to the disk; an event that cannot be written leaves no trace.
-
-        Raises:
-            OutputError: the file cannot be written; after a failure that cannot be undone, it never can again.
-        """
+        """Append an event and flush it to the disk; where that fails, it leaves no trace, and an OutputError."""
         at = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         record = {"line": self._lines + 1, "job": self._fingerprint, "event": event, "at": at, **fields}
         data = _line(record)

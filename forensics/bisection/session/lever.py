@@ -73,11 +73,7 @@ class ProbeLever(ABC):
 
     @abstractmethod
     def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
-        """Write what the build reads into a probe's folder, also for a check alone; return the placeholders' values.
-
-        Raises:
-            OSError, OutputError: the folder cannot be written to.
-        """
+        """Write what the build reads into a probe's folder, also for a check alone; return the placeholders' values."""
 
     def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002 - for levers that can look
         """Say how a finished build differs from what was asked, or ""; a difference makes the probe unresolved."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search_options import ModelRequest, run_options, with_commands
-from trtforensics.bisection.session.answer import to_json
+from trtforensics.bisection.session.job import to_json
 from trtforensics.console import streams
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.progress import ProgressLine

@@ -37,8 +37,6 @@ _Part = TypeVar("_Part")
 _SHOWN = 20
 _CHAIN = 8
 """Nodes from a normalisation's division back to its source."""
-_OPERATORS_BUILD = "operators"
-"""The folder in which the model with operators is built."""
 
 
 @dataclass(slots=True)
@@ -67,7 +65,7 @@ class Conclusion:
     def _operators(self, folder: Path, lines: list[str]) -> OperatorFix | None:
         if self.plan.safe is None or self.plan.curve is not None:
             return None
-        work = self.directory / _OPERATORS_BUILD if self.builds else None
+        work = self.directory / "operators" if self.builds else None
         safe = self.plan.safe.nodes
         with explained(str(self.directory)):
             fix = _if_run(lambda: operator_fix(self.lever, safe, folder, work, self.timeout))

@@ -129,9 +129,8 @@ def built(lever: PrecisionLever, model: Path, work: Path, timeout: float | None)
     lever.target.write_job(work, model)
     values = {"dir": str(work), "log": str(work / LOG), "engine": str(work / "engine")}
     cwd = os.getcwd()  # noqa: PTH109 - as the shell sees it
-    ended = run_probe(
-        ProbeSpec(str(work), cwd, lever.build, None, values, timeout=timeout), lambda: Urgency.GO_ON
-    ).build
+    spec = ProbeSpec(str(work), cwd, lever.build, None, values, timeout=timeout)
+    ended = run_probe(spec, lambda: Urgency.GO_ON).build
     (work / "engine").unlink(missing_ok=True)
     failed = ended is None or ended.status != 0
     return f"the build failed: {describe(ended) if ended else 'it did not run'}; see {LOG}" if failed else ""

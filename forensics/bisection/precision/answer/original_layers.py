@@ -87,8 +87,7 @@ def held_to_original(path: str, oracle: Oracle) -> OriginalReport:
     """Run the FP32 original beside the quantized model of an oracle, on its samples.
 
     Raises:
-        RunError: ONNX Runtime cannot run one of the models.
-        SourceError: the original cannot be read.
+        RunError, SourceError: ONNX Runtime cannot run one of the models, or the original cannot be read.
         UsageError: one of the models is another than expected.
     """
     quantized, original = oracle.caster.prepared, prepare(path)

@@ -82,9 +82,8 @@ def switched(caster: Caster, pairs: tuple[QuantizedPair, ...]) -> onnx.ModelProt
     graph, nodes = model.graph, list(model.graph.node)
     graph.ClearField("node")
     switches = add_switches(graph, QUANTIZED, len(pairs))
-    choices = {
-        result: (switch, pair.tensor) for pair, switch in zip(pairs, switches, strict=True) for result in pair.results
-    }
+    switched_pairs = zip(pairs, switches, strict=True)
+    choices = {result: (switch, pair.tensor) for pair, switch in switched_pairs for result in pair.results}
     for node in nodes:
         graph.node.append(node)
         for slot, result in enumerate(node.output):

@@ -79,9 +79,8 @@ class RangeUse:
     ``clipped`` is the share of values beyond it; ``largest`` the value that is furthest beyond, or nearest to, the end
     of its side, ``end``; ``peak`` the largest absolute value; ``used`` the largest share of its side that one takes;
     ``snr_db`` the signal-to-noise ratio in decibels, ``fitted_db`` that of a range that ends at the largest value, None
-    without noise. ``outliers`` are the channels, along the second axis of images and of what convolutions read, else
-    the last, that exceed the median of those with values eightfold; ``stretch`` is how often the largest does.
-    ``reason`` says what is wrong, or nothing.
+    without noise. ``outliers`` are channels that exceed the median of those with values eightfold, the largest
+    ``stretch`` times. ``reason`` says what is wrong, or nothing.
     """
 
     clipped: float

@@ -131,7 +131,6 @@ def _shape_arithmetic(survey: Survey) -> set[str]:
     return chain
 
 
-_NORMALISATION = "BatchNormalization"
 DATA = "weights.bin"
 """The data file that all models of a folder share; it holds the external constants."""
 
@@ -139,8 +138,7 @@ DATA = "weights.bin"
 class Caster:
     """Casts one model, with any set of nodes in FP32.
 
-    ``source`` is the model with references in place of its large constants, which what it makes has too: what runs
-    them takes the values from ``streamed``, :func:`save` writes them.
+    ``source`` has references in place of its large constants, as what is made of it: their values are in ``streamed``.
     """
 
     def __init__(self, prepared: PreparedModel, storage: Storage) -> None:
@@ -149,7 +147,9 @@ class Caster:
         self.source, self._apart = prepared.apart or (prepared.proto, {})
         self.survey = Survey(prepared.proto)
         self.candidates = candidates(prepared.proto, self.survey, storage)
-        self.suffix = _free_suffix(self.survey.scopes, self.survey.nodes, storage)
+        self.suffix = f"__{storage.name}"
+        while any(self.suffix in name for name in (*self.survey.scopes, *self.survey.nodes)):
+            self.suffix = f"_{self.suffix}"
 
     @cached_property
     def constants(self) -> Constants:
@@ -160,7 +160,7 @@ class Caster:
             if any(map(self.is_read_narrow, self.survey.uses.get(name, ())))
         }
         for name, node in self.candidates.items():
-            if node.op == _NORMALISATION and len(node.inputs) > 1:
+            if node.op == "BatchNormalization" and len(node.inputs) > 1:
                 read |= _folded(self.survey, self.survey.nodes[name], read)
         return convert_constants(read, self.suffix, self.storage, self._wide)
 
@@ -217,9 +217,11 @@ class _Casting(GraphRewriter):
         constants = list(graph.initializer)
         graph.ClearField("initializer")
         for tensor in constants:
-            if self._is_read_wide(tensor.name) or not self._is_read_narrow(tensor.name):
+            narrow = self._is_read_narrow(tensor.name)
+            if not narrow or self._is_read_wide(tensor.name):
                 graph.initializer.append(tensor)
-            self._add_narrow_constant(tensor.name, graph)
+            if narrow:
+                graph.initializer.append(self._caster.constants.narrow[tensor.name])
 
     def node(self, node: onnx.NodeProto, scope: Scope) -> None:
         """Write a node; if it computes in 16 bits, with the Casts that it needs."""
@@ -227,7 +229,7 @@ class _Casting(GraphRewriter):
             self._narrow_node(node, self._narrow[node.name], scope)
             return
         if node.op_type == "Constant" and self._is_read_narrow(node.output[0]):
-            self._add_narrow_constant(node.output[0], scope.graph)
+            scope.graph.initializer.append(self._caster.constants.narrow[node.output[0]])
             if not self._is_read_wide(node.output[0]):
                 return
         scope.graph.node.append(node)
@@ -285,10 +287,6 @@ class _Casting(GraphRewriter):
     def _is_narrow(self, use: Use) -> bool:
         return use.node in self._narrow and use.slot in self._narrow[use.node].inputs
 
-    def _add_narrow_constant(self, name: str, target: onnx.GraphProto) -> None:
-        if self._is_read_narrow(name):
-            target.initializer.append(self._caster.constants.narrow[name])
-
 
 def _folded(survey: Survey, node: onnx.NodeProto, read: Mapping[str, TensorProto]) -> dict[str, TensorProto]:
     """Return the parameters of a BatchNormalization as TensorRT folds them in FP32: a scale and a shift of the data."""
@@ -300,21 +298,13 @@ def _folded(survey: Survey, node: onnx.NodeProto, read: Mapping[str, TensorProto
     epsilon = next((each.f for each in node.attribute if each.name == "epsilon"), 1e-5)
     gain = scale / np.sqrt(variance + epsilon)
     values = (gain, shift - mean * gain, np.zeros_like(mean), np.ones_like(variance))
-    return {
-        name: numpy_helper.from_array(each.astype(np.float32), name) for name, each in zip(names, values, strict=True)
-    }
+    named = zip(names, values, strict=True)
+    return {name: numpy_helper.from_array(each.astype(np.float32), name) for name, each in named}
 
 
 def _add_cast(graph: onnx.GraphProto, source: str, target: str, elem_type: int) -> None:
     name = f"{target}_cast" if elem_type != TensorProto.FLOAT else f"{source}_cast_back"
     graph.node.append(onnx.helper.make_node("Cast", [source], [target], name=name, to=elem_type))
-
-
-def _free_suffix(tensors: Collection[str], nodes: Collection[str], storage: Storage) -> str:
-    suffix = f"__{storage.name}"
-    while any(suffix in name for name in (*tensors, *nodes)):
-        suffix = f"_{suffix}"
-    return suffix
 
 
 def save(caster: Caster, model: onnx.ModelProto, path: Path, data: str = DATA) -> None:

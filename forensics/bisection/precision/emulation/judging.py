@@ -134,9 +134,7 @@ def cap_of(metric: Metric, storage: Storage) -> float:
 
 
 def rules_for(outputs: Mapping[str, bool], metrics: Sequence[str], tolerances: Sequence[str]) -> dict[str, OutputRule]:
-    """Read metrics (``NAME`` or ``OUTPUT:NAME``) and tolerances (``VALUE`` or ``OUTPUT:VALUE``); later ones win.
-
-    ``outputs`` says of each output whether it holds floating-point values.
+    """Read metrics and tolerances, ``VALUE`` or ``OUTPUT:VALUE``, of ``outputs`` (floating or not); later ones win.
 
     Raises:
         UsageError: there is no such metric or output, or a tolerance is no number.

@@ -88,18 +88,15 @@ class Oracle:
     def __post_init__(self) -> None:
         self.reference = self.known or self._first_run()
         self.masked_values = self._not_finite()
+        path = self.caster.prepared.path
         if self.masked_values and not self.masked:
-            name, count = next(iter(self.masked_values.items()))
-            what = (
-                f"the output {name} of the FP32 model itself has {count} values that are NaN{self._where_nan_begins()}"
-            )
-            raise UsageError(
-                self.caster.prepared.path, what, "Give other --inputs, or leave them out by --mask-nonfinite"
-            )
+            (name, count), begin = next(iter(self.masked_values.items())), self._where_nan_begins()
+            what = f"the output {name} of the FP32 model itself has {count} values that are NaN{begin}"
+            raise UsageError(path, what, "Give other --inputs, or leave them out by --mask-nonfinite")
         for name, count in self.masked_values.items():
             if count == sum(run[name].size for run in self.reference):
                 what = f"all {count} values of the output {name} are NaN or infinite in FP32, so that none is compared"
-                raise UsageError(self.caster.prepared.path, what, "Give other --inputs")
+                raise UsageError(path, what, "Give other --inputs")
         end = self.caster.storage.largest
         self.masks = {
             name: -end
@@ -341,16 +338,12 @@ def judge_for(
     """
     storage = other or oracle.caster.storage
 
-    def tolerance(name: str, metric: judging.Metric, given: float | None) -> judging.Tolerance:
-        floor = EQUAL[metric.name] if strictest else None if other else oracle.floor.worst(name, metric)
-        return judging.tolerance_of(metric, given, floor, oracle.peaks[name], storage)
+    def tolerances(name: str, rule: judging.OutputRule) -> Iterator[judging.Tolerance]:
+        for metric in rule.metrics:
+            floor = EQUAL[metric.name] if strictest else None if other else oracle.floor.worst(name, metric)
+            yield judging.tolerance_of(metric, rule.tolerance, floor, oracle.peaks[name], storage)
 
-    return judging.OutputJudge(
-        {
-            name: tuple(tolerance(name, metric, rule.tolerance) for metric in rule.metrics)
-            for name, rule in rules.items()
-        }
-    )
+    return judging.OutputJudge({name: tuple(tolerances(name, rule)) for name, rule in rules.items()})
 
 
 _LEAST_RANK = 2

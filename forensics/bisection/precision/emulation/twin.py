@@ -204,9 +204,8 @@ class _Rounding(GraphRewriter):
         self._caster, self._main = caster, graph
         self._shapes = sizes_by_tensor(caster.prepared.proto) if accumulator is Accumulator.FP16 else {}
         self._broadcasts = operator_set(caster.prepared.proto) >= _FIRST_WITH_BROADCAST_MAX
-        self._stored = {
-            caster.survey.nodes[name].output[slot] for name, node in caster.candidates.items() for slot in node.outputs
-        }
+        nodes, candidates = caster.survey.nodes, caster.candidates.items()
+        self._stored = {nodes[name].output[slot] for name, node in candidates for slot in node.outputs}
 
     def node(self, node: onnx.NodeProto, scope: Scope) -> None:
         """Store the operands of a candidate, as far as no candidate has stored them, and its results."""

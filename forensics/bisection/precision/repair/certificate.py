@@ -36,9 +36,8 @@ class Certificate(RepairSearch):
     """The search; then the safe repair; then, with ``builds``, real builds of the probes that prove the answer.
 
     The caller may set these: ``safer`` makes the safe repair of a minimal one. ``curve_from`` measures what rounding
-    costs beyond a safe repair, where no set is searched for. ``on_building`` is called once, before the builds.
-    ``beside`` judges the repairs where the search did not look. ``outcome`` is the search's own result, None as long as
-    it goes on; ``given`` has all verdicts in the order in which they came.
+    costs beyond it, where no set is searched for. ``on_building`` is called once, before the builds. ``beside`` judges
+    the repairs where the search did not look. ``outcome`` is the search's own result; ``given`` has all verdicts.
     """
 
     builds = False

@@ -66,22 +66,20 @@ class Cuda:
     def upload(self, array: np.ndarray[Any, Any]) -> int:
         """Copy an array to new memory of the device, and return its address."""
         address = self.allocate(array.nbytes)
-        self._call(
-            "cuMemcpyHtoD_v2", ctypes.c_uint64(address), ctypes.c_void_p(array.ctypes.data), _bytes(array.nbytes)
-        )
+        host, size = ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes)
+        self._call("cuMemcpyHtoD_v2", ctypes.c_uint64(address), host, size)
         return address
 
     def allocate(self, size: int) -> int:
         """Return the address of new memory of the device."""
         address = ctypes.c_uint64()
-        self._call("cuMemAlloc_v2", ctypes.byref(address), _bytes(max(1, size)))
+        self._call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(max(1, size)))
         return int(address.value)
 
     def download(self, address: int, array: np.ndarray[Any, Any]) -> None:
         """Fill an array from memory of the device."""
-        self._call(
-            "cuMemcpyDtoH_v2", ctypes.c_void_p(array.ctypes.data), ctypes.c_uint64(address), _bytes(array.nbytes)
-        )
+        host, size = ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes)
+        self._call("cuMemcpyDtoH_v2", host, ctypes.c_uint64(address), size)
 
     def free(self, address: int) -> None:
         """Give memory of the device back."""
@@ -90,10 +88,6 @@ class Cuda:
     def wait(self) -> None:
         """Wait until the device is done."""
         self._call("cuCtxSynchronize")
-
-
-def _bytes(size: int) -> ctypes.c_size_t:
-    return ctypes.c_size_t(size)
 
 
 def build(logger: trt.ILogger, path: Path, samples: list[dict[str, np.ndarray[Any, Any]]]) -> trt.IHostMemory:
@@ -189,9 +183,8 @@ def report(
         references = [sample[name] for sample in wanted]
         lowest = settings.get("lowest", {}).get(name, -math.inf)
         peak = max(peak_of(each, lowest) for each in references)
-        scores = [
-            measures(reference, other[name], peak, lowest) for reference, other in zip(references, outputs, strict=True)
-        ]
+        pairs = zip(references, outputs, strict=True)
+        scores = [measures(reference, other[name], peak, lowest) for reference, other in pairs]
         known = [score for score in scores if score is not None]
         if len(known) < len(scores):
             sys.stdout.write(f"{name}: NaN or infinity where the original has none: FAILS\n")

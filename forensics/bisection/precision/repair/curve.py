@@ -112,10 +112,8 @@ def rounding_curve(  # noqa: PLR0913 - the last two are options
         if count < len(ordered):
             kept, share = kept.union(ordered[count].nodes), share + ordered[count].share
     knee = _knee([point.share for point in points], errors)
-    passing = next(
-        (point.groups for point in points if point.passes and (point.share <= _MOST or not point.groups)), None
-    )
-    return RoundingCurve(tuple(ordered), tuple(points), knee, (knee or 0) if passing is None else passing)
+    passing = (point.groups for point in points if point.passes and (point.share <= _MOST or not point.groups))
+    return RoundingCurve(tuple(ordered), tuple(points), knee, next(passing, knee or 0))
 
 
 def excess(judge: OutputJudge, scores: Scores) -> float:

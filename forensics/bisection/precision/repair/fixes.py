@@ -1,7 +1,6 @@
 """The files of a repair: the repaired model, the same repair for other tools, and a check of it on a GPU."""
 
 import inspect
-import json
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
@@ -12,6 +11,7 @@ import onnx
 
 from trtforensics.bisection.precision.casting.caster import Caster, save
 from trtforensics.bisection.precision.emulation import measures
+from trtforensics.bisection.session.job import to_json
 from trtforensics.console.output import write_text
 from trtforensics.onnx_models.graphs import integer
 from trtforensics.onnx_models.shapes import Sizes, sizes_by_tensor
@@ -88,7 +88,7 @@ def write_gpu_check(original: str, judged: Mapping[str, object], lowest: Mapping
     carried = script.replace(f"from {measures.__name__} import peak_of, scores_of\n", inspect.getsource(measures))
     write_text(folder / GPU_CHECK, carried)
     settings = {"original": str(Path(original).resolve()), "judged": judged, "lowest": dict(lowest)}
-    write_text(folder / "check_on_gpu.json", json.dumps(settings, indent=1, ensure_ascii=False) + "\n")
+    write_text(folder / "check_on_gpu.json", to_json(settings))
     return f"{GPU_CHECK}: builds and runs the original and a repair on a GPU with samples/, and prints the errors"
 
 

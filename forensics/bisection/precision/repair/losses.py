@@ -30,10 +30,8 @@ from trtforensics.onnx_models.graphs import copied, graphs, inside
 from trtforensics.onnx_models.rewriting import NodeWriter
 from trtforensics.onnx_models.samples import Values
 
-Counts = Values
 Loss = tuple[int, int, bool]
 """In the worst sample: values lost, values in all, whether all became zero; inside bodies, in one execution."""
-Pair = tuple[Values, Values]
 Seen = tuple[Loss, float, tuple[int, ...], float]
 """What a tensor of the main graph loses over all samples, how far that and what becomes zero reach, the samples."""
 
@@ -96,9 +94,8 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
     for name, (loss, *_, largest) in seen.items():  # an FP32 node makes zero of the least values by rounding alone
         least = 0.0 < largest <= _LEAST * caster.storage.smallest
         maker = caster.survey.maker(name)
-        flushed = (
-            sources[name] != name or not least or (maker is not None and not zeroed.keys().isdisjoint(maker.input))
-        )
+        of_zeros = maker is not None and not zeroed.keys().isdisjoint(maker.input)
+        flushed = sources[name] != name or not least or of_zeros
         if largest and flushed:
             zeroed[name] = largest
         if loss[0] or flushed:
@@ -135,7 +132,7 @@ def _tapped(model: onnx.ModelProto, tensors: Mapping[str, str]) -> tuple[list[st
     return taps, model
 
 
-def _compared_values(pairs: Sequence[Pair], lowest: float, smallest: float) -> Seen:
+def _compared_values(pairs: Sequence[tuple[Values, Values]], lowest: float, smallest: float) -> Seen:
     """Compare the FP32 values of samples with the others; infinity where FP32 is below ``lowest`` is no loss."""
     lost, flushed, reaches, zeroed, samples = 0, False, 0.0, 0.0, []
     for number, (exact, got) in enumerate(pairs):
@@ -244,7 +241,7 @@ def _counted(masks: Collection[str], writer: NodeWriter, about: str, source: str
     return writer.add("Concat", *(writer.add("Reshape", each, vector) for each in (size, lost, zero)), axis=0)
 
 
-def _compared(wanted: Counts, got: Counts) -> Loss:
+def _compared(wanted: Values, got: Values) -> Loss:
     """Compare the counts of a sample. Where other branches ran, or as many values more, only what FP32 never has."""
     (values, known_lost, known_zero), (number, lost, zero) = wanted, got
     if values != number and known_lost:
@@ -350,18 +347,13 @@ class _Tracing:
         level = [loss.tensor]
         visited = {loss.tensor}
         while level:
-            reasons = [
-                reason
-                for name in level
-                if itself or name != loss.tensor
-                for reason in self._reason(name, loss, self._why(name, loss))
-            ]
+            asked = (name for name in level if itself or name != loss.tensor)
+            reasons = [reason for name in asked for reason in self._reason(name, loss, self._why(name, loss))]
             if reasons:
                 return reasons
             made_of = (maker.input for name in level if (maker := self.caster.survey.maker(name)) is not None)
-            level = list(
-                dict.fromkeys(each for operands in made_of for each in operands if each not in visited and leads(each))
-            )
+            behind = (each for operands in made_of for each in operands if each not in visited and leads(each))
+            level = list(dict.fromkeys(behind))
             visited.update(level)
         return []
 

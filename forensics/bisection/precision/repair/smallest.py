@@ -200,9 +200,8 @@ class RepairSearch(ProbeSearch):
         """Return the units that cannot go; the likeliest to go come first, ``first`` of them are tried together."""
         masks = [self._mask(unit) for unit in units]
         self._kept = union(masks)
-        kept = yield from minimised(
-            growing_groups(masks, first, lambda: self._ledger.most_room, patience), self._first_repair
-        )
+        strategy = growing_groups(masks, first, lambda: self._ledger.most_room, patience)
+        kept = yield from minimised(strategy, self._first_repair)
         return [self._nodes(unit) for unit in kept]
 
     def _first_repair(self, proposals: Proposals) -> Steps[int | None]:
