@@ -52,18 +52,15 @@ class DiskWatch:
         self.least = sys.maxsize
         self.look()
 
-    def look(self) -> None:
-        """Look at the disks."""
+    def look(self, *, if_due: bool = False) -> None:
+        """Look at the disks; ``if_due``: only if the last look is long enough ago."""
+        if if_due and time.monotonic() < self._due:
+            return
         self.least = min(self.least, free_bytes(self._folder))
         with suppress(OSError):  # there is no such folder: the command puts its files elsewhere
             free = free_bytes(self._temporary)
             self.least = min(self.least, free) if free < _FULL else self.least
         self._due = time.monotonic() + _PERIOD_S
-
-    def look_now_and_then(self) -> None:
-        """Look at the disks if the last look is long enough ago."""
-        if time.monotonic() >= self._due:
-            self.look()
 
 
 Halt = Callable[[], "Urgency"]
@@ -285,7 +282,7 @@ class _Watch:
         now = time.monotonic()
         self._left -= min(now - self._looked, _LONGEST_TICK_S)
         self._looked = now
-        self._disk.look_now_and_then()
+        self._disk.look(if_due=True)
         urgency = self._halt()
         if self._left <= 0 and not self.stopped:
             self.timed_out = True

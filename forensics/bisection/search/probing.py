@@ -125,8 +125,8 @@ class SubsetSearch(ProbeSearch):
 class FewestSearch(SubsetSearch):
     """The search for the fewest items; its result's one set is what to switch to good.
 
-    ``count`` is the number of items, neighbours belong together. Where there is room for several probes at once, parts
-    of one size are tried together: the answer is the same, and some may be needless.
+    Of the ``count`` items, neighbours belong together. Where there is room for several probes at once, parts of one
+    size are tried together: the answer is the same, and some may be needless.
     """
 
     def __init__(self, count: int, *, limit: int | None = None) -> None:

@@ -15,8 +15,6 @@ from trtforensics.console.counting import counted
 from trtforensics.console.output import write_bytes
 from trtforensics.console.terminal import visible
 
-SCHEMA = 1
-
 _SHOWN = 20
 _REASONS = 3
 _REMEDY = "Certified: with these from good the build is good, and without any one of them it is bad."
@@ -74,7 +72,7 @@ class SearchAnswer:
     ``builds_left``, ``expected`` and at ``worst``, is None after the end; ``reused`` are builds of earlier runs.
     """
 
-    schema: int = field(default=SCHEMA, init=False)
+    schema: int = field(default=1, init=False)
     mode: str
     remedy: bool
     status: str

@@ -13,15 +13,7 @@ from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.runner.surroundings import surroundings_of
 from trtforensics.bisection.search import Result, Status, SubsetSearch, Verdict
 from trtforensics.bisection.search.ledger import Steps, Wish
-from trtforensics.bisection.session.answer import (
-    SCHEMA,
-    JudgedProbe,
-    Reuse,
-    counts_of,
-    judged_probe,
-    reuse_of,
-    write_result,
-)
+from trtforensics.bisection.session.answer import JudgedProbe, Reuse, counts_of, judged_probe, reuse_of, write_result
 from trtforensics.bisection.session.job import Job, tool_versions
 from trtforensics.bisection.session.lever import ProbeLever
 from trtforensics.bisection.session.session import open_session
@@ -110,7 +102,7 @@ def collect(
 class CollectionAnswer:
     """The answer of a collection: folders of probes by verdict; its fields are those of ``result.json``."""
 
-    schema: int = field(default=SCHEMA, init=False)
+    schema: int = field(default=1, init=False)
     mode: str = field(default=MODE, init=False)
     status: str
     good: tuple[str, ...]

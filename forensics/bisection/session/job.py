@@ -1,4 +1,4 @@
-"""The identity of a directory's job and of its verdicts: commands, the content of what they name, settings; records."""
+"""The identity of a directory's job, and of its verdicts: commands, the content of what they name, settings."""
 
 import hashlib
 import json

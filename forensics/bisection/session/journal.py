@@ -9,16 +9,15 @@ As a person reads it, a line is a verdict, the items from bad as indexes (``-``:
 them it was; a ``#`` begins a comment. ``job`` and ``check`` lines say what the verdicts below them belong to.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json
 import os
 import re
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from trtforensics.bisection.runner.command import write_whole
 from trtforensics.bisection.session.history import Event, History, JobKey, indexes_of
@@ -27,13 +26,6 @@ from trtforensics.console.own_files import flush_folder, open_own, read_own
 from trtforensics.console.terminal import visible
 from trtforensics.errors import SourceError
 from trtforensics.parsers.text.document import check_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from typing_extensions import Self
-
 
 NAME = "journal.jsonl"
 SCHEMA = 2
@@ -44,7 +36,7 @@ _HEAD = re.compile(rb'\{"schema":(\d{1,4}),"length":(\d{1,9}),"sum":"([0-9a-f]{1
 _SCHEMA_1 = re.compile(rb'\{"event": "\w+", "at": "')
 
 
-class Journal:
+class Journal(AbstractContextManager["Journal"]):
     """The journal of a directory whose lock is held; ``history`` holds its events, those of this run included."""
 
     def __init__(self, directory: Path, key: JobKey) -> None:
@@ -60,9 +52,6 @@ class Journal:
             except OSError:
                 os.close(self._descriptor)
                 raise
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)

@@ -153,8 +153,7 @@ class Session:
         return time.monotonic() - self._begun
 
     @property
-    def room(self) -> int:
-        """How many more probes may run."""
+    def _room(self) -> int:
         return self.executor.room - len(self._running) - len(self._held)
 
     @property
@@ -167,7 +166,7 @@ class Session:
         held, self._held = self._held, []
         for ask in held:
             self._consider(ask)
-        while self.room > 0 and (asks := self.computed(lambda: self.plan.asks(self.room))):
+        while self._room > 0 and (asks := self.computed(lambda: self.plan.asks(self._room))):
             for ask in asks:
                 self._consider(ask)
         if not self._running and not self.computed(lambda: self.plan.done):

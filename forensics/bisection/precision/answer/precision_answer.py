@@ -1,7 +1,5 @@
 """The answer of a precision search, its text and its document: nodes, reasons, how probes were judged, the repair."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

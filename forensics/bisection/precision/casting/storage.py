@@ -63,8 +63,8 @@ STORAGES = {storage.name: storage for storage in (FP16, BF16)}
 def store(values: Floats, storage: Storage) -> tuple[Bits, int, int]:
     """Round to nearest even, clamp finite overflow, keep infinities and NaN.
 
-    Return the bits, and how many values were clamped to the largest finite value, as infinity would turn ``0 *
-    constant`` into NaN, and how many became zero.
+    Return the bits, and how many values were clamped to the largest finite value, since infinity makes NaN of a product
+    with zero, and how many became zero.
     """
     stored = np.empty(values.size, "<u2")
 
