@@ -16,10 +16,7 @@ from trtforensics.onnx_models.graphs import load
 
 
 class OutputsLever(RecipeLever):
-    """Tensors of a model; active ones are left to fusion, the others are marked.
-
-    ``model_outputs`` are the model's own. Without a recipe the user's command builds, from the names in ``{outputs}``.
-    """
+    """Tensors of a model; active ones are left to fusion, the others are marked. ``model_outputs`` are its own."""
 
     mode = "outputs"
     placeholder = "outputs"

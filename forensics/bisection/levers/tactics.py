@@ -83,10 +83,8 @@ class TacticsLever(TwoSidedLever):
     def describe(self, index: int) -> DescribedItem:
         """Return a layer and what each side pins for it; None where a side has no such layer."""
         layer = self.items[index].name
-        good, bad = (
-            _described(entries.get(layer), known.get(layer, {}))
-            for entries, known in zip(self._entries, self._known, strict=True)
-        )
+        sides = zip(self._entries, self._known, strict=True)
+        good, bad = (_described(entries.get(layer), known.get(layer, {})) for entries, known in sides)
         return DescribedItem(layer, sides={"good": good, "bad": bad})
 
     def _job(self, active: frozenset[int], path: Path) -> Mapping[str, object]:  # noqa: ARG002 - the file has them

@@ -279,10 +279,7 @@ def failure_of(folder: Path) -> list[str]:
 
 
 def differences(caster: Caster, keep: Collection[str], build: Build) -> list[str]:
-    """Return a sentence for each tensor to which the ONNX parser's lines give another type than the typed model.
-
-    They show what TensorRT read, node by node; what its fused kernels compute in is not in the log.
-    """
+    """Return a sentence for each tensor to which the ONNX parser's lines give another type than the typed model."""
     parsed = {node.name: node for node in build.onnx_nodes}
     sentences = []
     for name, candidate in caster.candidates.items():
@@ -299,11 +296,9 @@ def differences(caster: Caster, keep: Collection[str], build: Build) -> list[str
 
 def unreached(keep: Collection[str], build: Build) -> list[str]:
     """Return a sentence for each node inside a ForeignNode, which layer precisions do not reach (TF201)."""
-    held = {name: foreign for name, foreign in foreign_members(build).items() if name in keep}
-    return [
-        f"a layer precision does not reach {name} inside {foreign.name} (line {foreign.span.line})"
-        for name, foreign in held.items()
-    ]
+    held = ((name, foreign) for name, foreign in foreign_members(build).items() if name in keep)
+    places = ((name, f"{foreign.name} (line {foreign.span.line})") for name, foreign in held)
+    return [f"a layer precision does not reach {name} inside {place}" for name, place in places]
 
 
 def _shown(candidate: CandidateNode, node: OnnxNode, caster: Caster) -> Iterator[tuple[str, str]]:

@@ -64,10 +64,7 @@ _BUILDS = {"none": "no build", "every": "as many builds", "certificate": "4 or m
 
 @dataclass(frozen=True, slots=True)
 class PrecisionForecast:
-    """The cost of a search: ``probes`` on the CPU at most for a set of two nodes, and which of them are built.
-
-    ``builder`` is the module that builds, None where none is installed.
-    """
+    """The cost of a search: ``probes`` for a set of two nodes, which are built, and by what (None: not installed)."""
 
     schema: int = field(default=1, init=False)
     kind: str = field(default="precision-forecast", init=False)

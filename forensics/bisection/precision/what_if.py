@@ -55,10 +55,7 @@ _GROUPS = 24
 
 @dataclass(frozen=True, slots=True)
 class QuantizedType:
-    """A type of 8 bits, its largest value, and how ranges of activations may be chosen.
-
-    Entropy compares histograms with 128 equal steps, which FP8 has not.
-    """
+    """A type of 8 bits, its largest value, and how ranges may be chosen: by entropy only for 128 equal steps."""
 
     name: str
     elem_type: int

@@ -64,10 +64,7 @@ _SETTLED_NS = 2_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a command line means where it runs.
-
-    ``inputs`` has the content of what it names, files and each ``$VARIABLE``, ``paths`` the files and folders.
-    """
+    """What a command line means where it runs: the content of what it names, by word, and the files and folders."""
 
     cwd: str
     inputs: Mapping[str, str] = field(default_factory=dict)

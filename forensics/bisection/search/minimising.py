@@ -13,10 +13,7 @@ from trtforensics.bisection.search.ledger import Steps, union
 
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """Subsets in the order of preference; ``ahead`` are those that may be wanted next.
-
-    ``left`` is about how many probes are to come; 0: as many as there are proposals.
-    """
+    """Subsets by preference, those wanted ``ahead``, and about how many probes are ``left`` (0: one for each)."""
 
     subsets: Sequence[int]
     ahead: Sequence[int] = ()

@@ -46,10 +46,7 @@ class _Build:
 
 
 class Checks:
-    """The checks of all builds, cheap beside these: a build is checked until one outcome leads by enough.
-
-    How often checks are wrong follows from contradictions of one build's. ``outcomes`` are settled, in that order.
-    """
+    """The checks of builds, each until one outcome leads by enough; ``outcomes`` are those settled, in that order."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -83,11 +80,8 @@ class Checks:
 
     def unfinished(self) -> list[Wish]:
         """Return the next check of every build that is not settled."""
-        return [
-            Wish(mask, "check again", number, build.good + build.bad)
-            for (mask, number), build in self._builds.items()
-            if not build.settled
-        ]
+        begun = ((key, build.good + build.bad) for key, build in self._builds.items() if not build.settled)
+        return [Wish(mask, "check again", number, checks) for (mask, number), checks in begun]
 
     def next_build(self, mask: int, purpose: str) -> Wish:
         """Return the first check of one more build of a subset."""

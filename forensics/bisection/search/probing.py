@@ -14,10 +14,7 @@ from trtforensics.bisection.search.model import AGAIN, Ask, Outlook, Purpose, Re
 
 
 class ProbeSearch(ABC):
-    """Asks for probes and takes their verdicts, in any order, several at once.
-
-    ``answer`` is what the steps came to; None while they go on. ``limit`` is how many builds may be asked for.
-    """
+    """Asks for probes, of ``limit`` builds, and takes verdicts in any order; ``answer`` is what its steps came to."""
 
     def __init__(self, limit: int | None) -> None:
         self.answer: Result | None = None

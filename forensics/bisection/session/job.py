@@ -52,10 +52,7 @@ _PARTS = {
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job. ``items`` describe it to readers of the directory; ``content`` is what they stand for.
-
-    ``surroundings`` are those of the build command; None where the command means the same everywhere.
-    """
+    """A job: its ``items`` for readers, the ``content`` that they stand for, where its build command, if any, runs."""
 
     mode: str
     items: Sequence[DescribedItem]

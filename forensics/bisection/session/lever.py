@@ -20,10 +20,7 @@ Side = Mapping[str, Fact]
 
 @dataclass(frozen=True, slots=True)
 class DescribedItem:
-    """An item as ``job.json`` and ``result.json`` have it: its name, its operator or key, and what it is on each side.
-
-    A side is None where it has no such item; ``sides`` is empty where the item has none.
-    """
+    """An item of a directory: its name, its operator or key, and its sides; None where a side has no such item."""
 
     item: str
     facts: Mapping[str, str] = field(default_factory=dict)

@@ -208,6 +208,5 @@ def _if_run(part: Callable[[], _Part]) -> _Part | None:
 
 def judged_outputs(judge: OutputJudge) -> dict[str, JudgedOutput]:
     """Return how each output is judged."""
-    return {
-        name: JudgedOutput(**asdict(first), also=tuple(others)) for name, (first, *others) in judge.tolerances.items()
-    }
+    outputs = judge.tolerances.items()
+    return {name: JudgedOutput(**asdict(first), also=tuple(others)) for name, (first, *others) in outputs}

@@ -81,10 +81,7 @@ class CubedTensor:
 
 @dataclass(frozen=True, slots=True)
 class KernelNotes:
-    """What kernels may do otherwise than the twin.
-
-    ``attention``: kept nodes that it may absorb; ``sums``: 16-bit products that may overflow; ``wide_sums``: kept ones.
-    """
+    """What kernels may do otherwise: absorb kept nodes, overflow in 16-bit sums, need FP32 for sums alone, cube."""
 
     attention: tuple[str, ...] = ()
     sums: tuple[ProductSum, ...] = ()

@@ -110,10 +110,8 @@ def held_to_original(path: str, oracle: Oracle) -> OriginalReport:
     layers = []
     for name, (signal, *noises) in sums.items():
         node, twin = makers[name], exact.nodes[exact.producers[matches[name]]]
-        scales = [
-            known.get(ours) or _stored(survey, ours, exact, _unmoved(exact, theirs))
-            for ours, theirs in zip((_unmoved(survey, each) for each in node.input), twin.input, strict=False)
-        ]
+        operands = zip((_unmoved(survey, each) for each in node.input), twin.input, strict=False)
+        scales = [known.get(ours) or _stored(survey, ours, exact, _unmoved(exact, theirs)) for ours, theirs in operands]
         worst = max(filter(None, scales), key=lambda each: each[1].excess_db, default=("", None))
         alone, summed = (_ratio(signal, each) for each in noises)
         layers.append(LayerNoise(node.name, node.op_type, name, alone, summed, *worst))

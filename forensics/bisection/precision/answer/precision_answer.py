@@ -396,11 +396,8 @@ def _constants(answer: PrecisionAnswer) -> list[str]:
 
 def _evidence(answer: PrecisionAnswer, *, wants_builds: bool) -> list[str]:
     lines = [f"{answer.oracle_probes} mixtures judged on the CPU, {answer.builds} real builds."]
-    lines += [
-        f"  {probe.folder}: {probe.purpose}: {probe.verdict} ({probe.reason})"
-        for probe in answer.probes
-        if probe.evidence and probe.built is not None
-    ]
+    proving = [probe for probe in answer.probes if probe.evidence and probe.built is not None]
+    lines += [f"  {probe.folder}: {probe.purpose}: {probe.verdict} ({probe.reason})" for probe in proving]
     if wants_builds and answer.builder is None:
         lines.append("No TensorRT is installed here, so nothing was built.")
     unresolved = [probe.folder for probe in answer.probes if probe.verdict == Verdict.UNRESOLVED.value]

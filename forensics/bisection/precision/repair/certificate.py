@@ -163,7 +163,7 @@ _PART = 4
 
 
 def parted(samples: Sequence[Sample], most: int | None) -> tuple[tuple[Sample, ...], tuple[Sample, ...]]:
-    """Return samples to search on, one at least, else a UsageError, and held-out ones: every fourth, or the ``most`` last."""
+    """Return the samples to search on, else a UsageError, and those held out: every fourth, or the ``most`` last."""
     if most is not None:
         if not 0 <= most < len(samples):
             what = f"{most} of {len(samples)} samples cannot be held out: one is left for the search at least"

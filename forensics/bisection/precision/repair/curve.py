@@ -86,10 +86,7 @@ def rounding_curve(  # noqa: PLR0913 - the last two are options
     score: Callable[[Nodes], Scores] | None = None,
     most: int = GROUPS,
 ) -> RoundingCurve:
-    """Return the curve over the nodes that are not in ``base``; ``atoms`` gives each node those that change with it.
-
-    ``score`` scores what keeps some nodes in FP32, by default the mixture of both types. ``most`` groups are made.
-    """
+    """Return the curve over nodes not in ``base``, in ``most`` groups; ``score`` is of what stays FP32."""
     caster = oracle.caster
     score = score or (lambda kept: oracle.score_mixture(caster.kept(kept)))
     sizes, nodes = sizes_by_tensor(caster.prepared.proto), frozenset(atoms)
@@ -148,10 +145,8 @@ def _knee(shares: Sequence[float], errors: Sequence[float]) -> int | None:
     height, width = drops[0] - drops[-1], shares[-1] - shares[0]
     if height <= 0.0 or width <= 0.0:
         return None
-    below = [
-        1.0 - (share - shares[0]) / width - (error - drops[-1]) / height
-        for share, error in zip(shares, drops, strict=True)
-    ]
+    points = zip(shares, drops, strict=True)
+    below = [1.0 - (share - shares[0]) / width - (error - drops[-1]) / height for share, error in points]
     best = max(range(len(below)), key=below.__getitem__)
     return best if below[best] > _FLAT else None
 

@@ -80,10 +80,7 @@ def autocast_command(names: Sequence[str], caster: Caster) -> str:
 
 
 def write_gpu_check(original: str, judged: Mapping[str, object], lowest: Mapping[str, float], folder: Path) -> str:
-    """Write the script that checks a repair on a GPU, with what it judges by, and return a line about it.
-
-    ``judged`` gives the metrics and the tolerances of each output; values below its ``lowest`` mark masked positions.
-    """
+    """Write the script that checks a repair on a GPU, with what it judges by; return a line about it."""
     script = files(__package__).joinpath(GPU_CHECK).read_text(encoding="utf-8")
     carried = script.replace(f"from {measures.__name__} import peak_of, scores_of\n", inspect.getsource(measures))
     write_text(folder / GPU_CHECK, carried)
@@ -93,10 +90,7 @@ def write_gpu_check(original: str, judged: Mapping[str, object], lowest: Mapping
 
 
 def trtexec_command(layers: Mapping[str, bool], flag: str, model: str) -> str:
-    """Return text to paste into a shell: trtexec on the FP32 model with the precisions of :func:`layers_of`.
-
-    Where trtexec cannot name one of the layers, the command builds the repaired ``model.onnx``, strongly typed.
-    """
+    """Return a trtexec command with the precisions of :func:`layers_of`, or of ``model.onnx`` if a name forbids it."""
     nameless = [name for name in layers if _SPLITS_TREXEC.search(name)]
     if nameless:
         listed = "\n".join(f"#   {_one_line(name)}" for name in nameless)

@@ -229,10 +229,8 @@ def _counted(masks: Collection[str], writer: NodeWriter, about: str, source: str
     finite = writer.add("Less", values if about in masks else magnitude, end)
     present = writer.add("Less", writer.constant(0.0, np.float32), magnitude)
     size = writer.add("Cast", writer.add("Size", values), to=TensorProto.DOUBLE)
-    count = [
-        writer.add("ReduceSum", writer.add("Cast", each, to=TensorProto.DOUBLE), keepdims=0)
-        for each in (finite, present)
-    ]
+    numbers = (writer.add("Cast", each, to=TensorProto.DOUBLE) for each in (finite, present))
+    count = [writer.add("ReduceSum", each, keepdims=0) for each in numbers]
     lost = writer.add("Sub", size, count[0])
     half = writer.constant(0.5, np.float64)
     nothing = writer.add("Less", writer.add("Add", lost, count[1]), half)
@@ -268,10 +266,7 @@ class RangeReason:
 
 @dataclass(frozen=True, slots=True)
 class SafeRepair:
-    """The nodes that stay FP32, what a minimal repair loses inside, what is lost even so, and the reasons.
-
-    ``unseen`` names nodes whose bodies may lose more: ONNX Runtime does not show it.
-    """
+    """The nodes that stay FP32, what a minimal repair loses inside, what is lost even so, or unseen, and why."""
 
     nodes: Nodes
     inside: tuple[TensorLoss, ...]

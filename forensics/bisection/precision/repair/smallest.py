@@ -37,10 +37,7 @@ _PASSES = {Verdict.GOOD: True, Verdict.BAD: False, Verdict.UNRESOLVED: None}
 
 @dataclass(frozen=True, slots=True)
 class RepairSet:
-    """A minimal set: the model passes with these nodes in FP32, and fails without any one of them.
-
-    ``tensors`` are the items that the nodes belong to. ``proven`` is False if a probe of the proof was not resolved.
-    """
+    """A minimal set: the model passes with these nodes in FP32, and fails without any one of them if ``proven``."""
 
     nodes: Nodes
     tensors: tuple[str, ...]
