@@ -50,10 +50,8 @@ class BisectionScreen(ComparingScreen["Probe"]):
         super().__init__(str(path), probe_list, self._log_view, max_bytes=max_bytes)
         self._probes = probe_list
         self._path = path
-        self._answer, self._details = (
-            VirtualList(bisection_rows.LINES, id="answer"),
-            VirtualList(bisection_rows.LINES, id="details"),
-        )
+        self._answer = VirtualList(bisection_rows.LINES, id="answer")
+        self._details = VirtualList(bisection_rows.LINES, id="details")
         self._view: DirectoryView | None = None
         self._log_at = lru_cache(_REMEMBERED)(LiveText)
         self._text: LiveText | None = None

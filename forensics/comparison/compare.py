@@ -274,24 +274,17 @@ def _comparable(builds: Mapping[int, Layers], kinds: Mapping[int, Kind]) -> tupl
     if any(silent) and not all(silent):
         note = "layers that run no kernel (NoOp, Constant) are not compared: some sources do not print them"
         leave_out(_runs_no_kernel, note)
-    inside = {build: any(_is_kernel(layer) for layer in layers) for build, layers in builds.items()}
-    outside = {build: any(_is_foreign(layer) for layer in layers) for build, layers in builds.items()}
+    names = {build: [layer.name for layer in layers] for build, layers in builds.items()}
+    inside = {build: any(myelin_graph(name) is not None for name in of_build) for build, of_build in names.items()}
+    outside = {build: any(map(is_foreign_node, of_build)) for build, of_build in names.items()}
     if any(inside.values()) and any(outside[build] and not inside[build] for build in builds):
         note = "ForeignNodes are not compared: some sources show the kernels inside them, others do not"
-        leave_out(lambda layer: _is_kernel(layer) or _is_foreign(layer), note)
+        leave_out(lambda layer: myelin_graph(layer.name) is not None or is_foreign_node(layer.name), note)
     return kept, tuple(notes)
 
 
 def _runs_no_kernel(layer: LayerView) -> bool:
     return layer.runner in NO_KERNEL
-
-
-def _is_kernel(layer: LayerView) -> bool:
-    return myelin_graph(layer.name) is not None
-
-
-def _is_foreign(layer: LayerView) -> bool:
-    return is_foreign_node(layer.name)
 
 
 _FusedNames = frozenset[str]

@@ -222,10 +222,9 @@ def _convolution(layer: EngineLayer, kind: str) -> int | None:
 
 def _size_before_pooling(layer: EngineLayer, kernel: Sequence[int], maps: int) -> int | None:
     """Return how many elements a convolution makes whose pooling is fused into it, so that no tensor shows them."""
-    read = (_numbers(layer.fields, f"Conv{name}") for name in ("PrePadding", "PostPadding", "Stride", "Dilation"))
-    before, after, stride, dilation = read
+    parts = [_numbers(layer.fields, f"Conv{name}") for name in ("PrePadding", "PostPadding", "Stride", "Dilation")]
+    before, after, stride, dilation = parts
     dims = [size for size in layer.inputs[0].dims if isinstance(size, int)]
-    parts = (before, after, stride, dilation)
     if len(dims) != len(layer.inputs[0].dims) or any(len(part) != len(kernel) for part in parts):
         return None
     spatial = len(dims) - len(kernel)
@@ -235,8 +234,7 @@ def _size_before_pooling(layer: EngineLayer, kernel: Sequence[int], maps: int) -
             dims[spatial:], before, after, dilation, kernel, stride, strict=True
         )
     ]
-    made: int = prod((*dims[: spatial - 1], maps, *sizes))
-    return made
+    return int(prod((*dims[: spatial - 1], maps, *sizes)))
 
 
 def _dense(layer: EngineLayer) -> int | None:

@@ -83,11 +83,10 @@ class _Canvas:
             name = attributes.get("foreign_node") or attributes.get("engine_layer")
             if name:
                 clusters[name].append(node)
-        single = {name for name, nodes in clusters.items() if len(nodes) == 1}
         return {
             name: nodes
             for name, nodes in clusters.items()
-            if name not in single or self._graph.nodes[nodes[0]].get("foreign_node") == name
+            if len(nodes) > 1 or self._graph.nodes[nodes[0]].get("foreign_node") == name
         }
 
     def _cluster(self, number: int, name: str, nodes: list[str]) -> Iterator[str]:

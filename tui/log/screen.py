@@ -309,14 +309,12 @@ class LogScreen(BuildScreen):
         self._panes.zoom()
 
     def action_build(self, by: int) -> None:
-        count = len(self._parsed.builds) if self._parsed else 0
-        if count > 1:
-            self._show_build((self._number + by) % count)
-            build = self.build
-            if build is not None:
-                self._panes.log_view.show_line(build.first_line)
+        builds = self._parsed.builds if self._parsed else ()
+        if len(builds) > 1:
+            self._show_build((self._number + by) % len(builds))
+            self._panes.log_view.show_line(builds[self._number].first_line)
         else:
-            self.say("the file holds one build" if count else "the log is still being read")
+            self.say("the file holds one build" if builds else "the log is still being read")
 
     def action_ask_only(self) -> None:
         self.prompt.ask(Asking.ONLY)
