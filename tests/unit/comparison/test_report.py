@@ -1,7 +1,8 @@
-"""A comparison as text."""
+"""A comparison as text, and its times as an object."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,9 @@ from tests.support.build_views import build, compared, layer
 from tests.support.diff_samples import replay_text
 from trtforensics.comparison.compare import compare
 from trtforensics.comparison.loading import load_side
-from trtforensics.comparison.report import report, time_answer, time_lines
+from trtforensics.comparison.report import report, time_answer, time_lines, times_document
 from trtforensics.comparison.times import compare_times
-from trtforensics.comparison.views import Measured, RunView
+from trtforensics.comparison.views import Circumstance, Measured, RunView
 from trtforensics.model.span import SourceSpan
 
 if TYPE_CHECKING:
@@ -85,3 +86,27 @@ def test_names_do_not_reach_the_terminal_raw() -> None:
     bad = build(layer("a\x1b[31m", measured_ms=2.0))
     text = "\n".join(time_lines(compare_times([build(layer("a\x1b[31m", measured_ms=1.0))], [bad]), limit=5))
     assert "\x1b" not in text
+
+
+def test_every_fact_is_there_with_its_line() -> None:
+    def side(ms: float, gpu: str, line: int) -> BuildView:
+        span = SourceSpan("x.log", line, 0)
+        run = RunView({"latency_ms": Measured(ms, 0.25, span, ms, 9)}, (Circumstance("device", "GPU", gpu, span),))
+        return replace(build(layer("a", line, measured_ms=ms, median_ms=ms, operation="Convolution")), run=run)
+
+    found = times_document(compare_times([side(1.0, "A", 3)], [side(2.0, "B", 4)]))
+    assert json.loads(json.dumps(found)) == found
+    assert found["circumstances"][0]["good"] == [{"value": "A", "line": {"path": "x.log", "line": 3}}]
+    latency = found["totals"]["latency_ms"]
+    assert (latency["delta"], latency["spread"], latency["significant"]) == (1.0, 0.25, True)
+    assert latency["bad"] == {
+        "value": 2.0,
+        "spread": 0.25,
+        "mean": 2.0,
+        "count": 9,
+        "line": {"path": "x.log", "line": 4},
+    }
+    assert found["layers"]["types"][0]["type"] == "Convolution"
+    (row,) = found["layers"]["rows"]
+    assert (row["delta_ms"], row["noise_ms"], row["significant"]) == (1.0, 0.5, True)
+    assert row["bad"]["lines"] == [{"path": "x", "line": 4}]

@@ -1,16 +1,36 @@
-"""Figures of one engine: what they show is what the engine's facts say."""
+"""Figures of engines: what they show is what the engines' facts say; which figures there are."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.support.graph_builds import build, choice, engine, span
+import pytest
+
+from tests.support.build_views import build as view
+from tests.support.build_views import layer
+from tests.support.graph_builds import build, choice, engine, small_build, span
+from trtforensics.comparison.times import LayerTimes, layer_times
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.model.data_types import ComputePrecision, PrecisionSource
 from trtforensics.model.log import LayerTuning
-from trtforensics.model.profile import TimeSource
+from trtforensics.model.profile import InferenceSamples, InferenceTimes, TimeSource
 from trtforensics.model.run import RunResult
-from trtforensics.plots.engine_figures import MOST_ROWS, blocks, layers, margins, memory, roofline, tuning, types
+from trtforensics.model.span import SourceInfo
+from trtforensics.plots.engine_figures import (
+    MOST_ROWS,
+    NEEDS,
+    blocks,
+    figures_of,
+    layers,
+    margins,
+    memory,
+    roofline,
+    side_by_side,
+    tuning,
+    types,
+    waterfall,
+)
+from trtforensics.plots.times_figures import figures_of_times
 from trtforensics.render import colours
 
 if TYPE_CHECKING:
@@ -139,3 +159,46 @@ def test_the_build_s_own_time_is_by_stage_and_by_layer() -> None:
         ("tuning", "a", 2.0, 5),
         ("tuning", "b", 1.0, 9),
     )
+
+
+def test_every_figure_is_known_by_its_name_and_says_what_it_needs() -> None:
+    names = [figure.name for figure in figures_of(EngineFacts(small_build(), "x"))]
+    times = layer_times([view(layer("a", measured_ms=1.0))], [view(layer("a", measured_ms=2.0))], None)
+    assert times is not None
+    names += [waterfall(times, "a", "b").name, side_by_side(times, "a", "b").name]
+    samples = InferenceSamples((1.0,), (1.0,), 1.0, span(1))
+    names += [figure.name for figure in figures_of_times([InferenceTimes(SourceInfo("x", 0, 0, ""), (samples,))])]
+    drawn = {"layers", "types", "memory", "waterfall", "compare", "inferences", "spread"}
+    assert drawn <= set(names) <= set(NEEDS)
+
+
+def times(good: dict[str, float], bad: dict[str, float]) -> LayerTimes:
+    first, second = (
+        [view(*(layer(name, measured_ms=ms, operation=name[0]) for name, ms in one.items()))] for one in (good, bad)
+    )
+    found = layer_times(first, second, None)
+    assert found is not None
+    return found
+
+
+def test_the_steps_lead_from_the_one_time_to_the_other() -> None:
+    good = {f"c{n}": 1.0 for n in range(40)}
+    bad = {name: ms + n / 8 for n, (name, ms) in enumerate(good.items())}
+    figure = waterfall(times(good, bad), "fast.log", "slow.log")
+    texts = [one.text or "" for one in figure.svg.iter("text")]
+    steps = [float(text.removesuffix(" ms")) for text in texts if text[:1] in "+-" and text.endswith(" ms")]
+    assert sum(steps) == pytest.approx(sum(bad.values()) - sum(good.values()))
+    assert sum(row[4] for row in figure.rows if isinstance(row[4], float)) == pytest.approx(sum(steps))
+    assert {"15 smaller differences", "fast.log", "slow.log"} <= {*texts}
+    assert "The largest step: c39, +4.875 ms." in figure.alt
+
+
+def test_small_steps_get_a_scale_of_their_own() -> None:
+    figure = waterfall(times({"a": 10.0, "b": 10.0}, {"a": 11.0, "b": 10.0}), "x", "y")
+    assert figure.note == "The scale begins at 19.75 ms."
+    assert waterfall(times({"a": 1.0}, {"a": 9.0}), "x", "y").note == ""
+
+
+def test_types_stand_side_by_side() -> None:
+    figure = side_by_side(times({"a1": 1.0, "b1": 2.0}, {"a1": 4.0, "b1": 2.0}), "fast.log", "slow.log")
+    assert figure.rows == (("a", 1.0, 1.0, 1.0, 4.0, 3.0), ("b", 1.0, 1.0, 2.0, 2.0, 0.0))

@@ -1,4 +1,4 @@
-"""The layers of a build, what each opens to, and the lines that lead to them."""
+"""The layers of a build, what each opens to, what is told of it, and the lines that lead to them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tests.support.screens import text_of
 from trtforensics.model.log import EngineDump
 from trtforensics.tui.rows.layers.columns import ColumnLayout
-from trtforensics.tui.rows.layers.index import LayerIndex, row_pieces
+from trtforensics.tui.rows.layers.index import LayerIndex, details, row_pieces
 
 if TYPE_CHECKING:
     from trtforensics.model.log import BuildLog
@@ -119,3 +119,19 @@ def test_a_line_of_the_log_leads_to_its_layer(log: BuildLog, session: Any) -> No
     assert layer_at("Timing Runner: fc_unused") == "fc_unused"
     assert layer_at("&&&& RUNNING") is None
     assert layer_at("&&&& PASSED") is None
+
+
+def test_the_tactics_that_were_timed_are_told_of_the_layer_that_was_tuned(log: BuildLog, make: Any) -> None:
+    build = log.builds[0]
+    tuned = LayerIndex(build).engine[0]
+    rows = [row for row in details(tuned, ()) if row.label == "tuned"]
+    assert [row.line for row in rows] == [result.span.line for result in tuned.tuned]
+    assert [row.value[:2] for row in rows] == ["✗ ", "✔ "]
+    assert "lost  0.1870 ms" in rows[0].value
+
+    whole = replace(build.choices[2], layer=make.foreign_name)
+    kernel = replace(build.engine_layers[0], name="__myl_0", choice=0, cached=None, time_ms=None, time_is=None)
+    compiled = replace(build, choices=(whole,), cached=(), engine_layers=(kernel,), myelin_operations=())
+    inside = LayerIndex(compiled).engine[1]
+    assert inside.inside == make.foreign_name
+    assert "tuned" not in [row.label for row in details(inside, ())]
