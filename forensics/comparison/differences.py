@@ -157,9 +157,8 @@ def aspect_text(aspect: DifferenceType, layer: LayerView) -> str:
         return layer.arrow(layer.tensors.texts)
     runner = layer.runner or (f"0x{layer.runner_id:08x}" if layer.runner_id else "")
     sums = read_kernel(layer.kernel).sum_text if layer.kernel else ""
-    words = [runner, tactic_text(layer.tactic), layer.kernel, f"({sums})" if sums else ""]
-    if layer.tactic is not None and tactic_text(layer.tactic) is None:
-        words[1] = "no tactic"
+    tactic = tactic_text(layer.tactic) or ("no tactic" if layer.tactic is not None else "")
+    words = [runner, tactic, layer.kernel, f"({sums})" if sums else ""]
     return " ".join(word for word in words if word)
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from trtforensics.console.progress import Progress
 from trtforensics.engines.joining import JoinedSources, load_joined, select_build
 from trtforensics.findings.finding import Report, Severity, root_of
 from trtforensics.findings.forms.table import finding_table
 from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.model.log import Choice, MyelinOperation
+from trtforensics.model.replay import ReplayEntry
+from trtforensics.model.run import Run
+from trtforensics.model.span import SourceInfo
 from trtforensics.parsers.notation.clocks import moment_in
 from trtforensics.parsers.text.source import MAX_BYTES
 from trtforensics.sources.cache import load_timing_cache
@@ -20,16 +24,6 @@ from trtforensics.sources.quoting import QuotedLog, ReadLog, read_log
 from trtforensics.sources.replay import load_replay
 from trtforensics.tables.catalogue import RUN_TABLES, TABLE_NAMES, LogRow, RunSummary, run_table, table_of
 from trtforensics.tables.table import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from typing_extensions import Self
-
-    from trtforensics.console.progress import Progress
-    from trtforensics.model.replay import ReplayEntry
-    from trtforensics.model.run import Run
-    from trtforensics.model.span import SourceInfo
 
 TABLES = (*TABLE_NAMES, *RUN_TABLES, "findings")
 ONE_BY_ONE = ("runs", "builds", "results", "options", "comparisons")
@@ -49,7 +43,7 @@ class JudgedSource:
     read: QuotedLog
 
     @classmethod
-    def of(cls, joined: JoinedSources, max_bytes: int = MAX_BYTES) -> Self:
+    def of(cls, joined: JoinedSources, max_bytes: int = MAX_BYTES) -> JudgedSource:
         """Take files that were joined, the log's lines to be quoted from its file."""
         return cls(joined, ReadLog(joined.log, joined.log.source.path, max_bytes))
 

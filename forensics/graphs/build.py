@@ -9,6 +9,7 @@ use the methods of :class:`BuildGraph` instead of the attributes' keys.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, count
 from typing import Any
 
 import networkx as nx
@@ -85,10 +86,8 @@ class BuildGraph:
 
     def engine_layers_of(self, node: str) -> tuple[str, ...]:
         """Return the engine layers that contain an ONNX node or a network layer."""
-        layers = dict.fromkeys(self._targets(node, EdgeKind.FUSED_INTO))
-        for layer in self.layers_of(node):
-            layers.update(dict.fromkeys(self._targets(layer, EdgeKind.FUSED_INTO)))
-        return tuple(layers)
+        parts = (node, *self.layers_of(node))
+        return tuple(dict.fromkeys(layer for part in parts for layer in self._targets(part, EdgeKind.FUSED_INTO)))
 
     def inputs_of(self, node: str) -> tuple[str, ...]:
         """Return the tensors that an engine layer or an ONNX node reads."""
@@ -203,17 +202,12 @@ class BuildGraph:
     def _node(self, kind: NodeKind, name: str, span: SourceSpan) -> str:
         """Return the first node of this kind and name, added where there is none."""
         node = node_id(kind, name)
-        if node not in self.graph:
-            self.graph.add_node(node, kind=kind.value, name=name, file=span.file, line=span.line_in_file)
-        return node
+        return node if node in self.graph else self._new_node(kind, name, span)
 
     def _new_node(self, kind: NodeKind, name: str, span: SourceSpan, **facts: object) -> str:
         """Add a further node of this kind and name, with a new id."""
-        first = node = node_id(kind, name)
-        count = 1
-        while node in self.graph:
-            count += 1
-            node = f"{first} #{count}"
+        first = node_id(kind, name)
+        node = next(node for node in chain([first], (f"{first} #{n}" for n in count(2))) if node not in self.graph)
         self.graph.add_node(node, kind=kind.value, name=name, file=span.file, line=span.line_in_file, **_known(**facts))
         return node
 

@@ -108,10 +108,8 @@ def _began(view: DirectoryView, probe: Probe) -> datetime | None:
 
 def suspects_of(view: DirectoryView) -> tuple[str, ...]:
     """Return the names under suspicion now; while a search runs, ``result.json`` may be behind its newest probe."""
-    if not view.live:
-        return view.suspects
     newest = next((probe for probe in reversed(view.probes) if probe.suspects), None)
-    if newest is None:
+    if newest is None or not view.live:
         return view.suspects
     return tuple(view.items[index].item for index in sorted(newest.suspects) if index < len(view.items))
 

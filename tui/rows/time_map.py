@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, takewhile
 
 from trtforensics.console.counting import counted, grouped, milliseconds
 from trtforensics.engines.facts import EngineFacts, LayerFacts
@@ -211,12 +211,7 @@ class TimeMap:
         """Return the way in this map to the place that a path led to in another; as far as it is there."""
         known = {row.label: row for row in (*map(self._row, self.facts.layers), *self._bars, *self.root())}
         known |= {name: self._foreign_row(name) for name in self._inside}
-        steps: list[MapRow] = []
-        for row in path:
-            if row.label not in known:
-                break
-            steps.append(known[row.label])
-        return tuple(steps)
+        return tuple(known[row.label] for row in takewhile(lambda row: row.label in known, path))
 
     def _foreign_row(self, name: str) -> MapRow:
         """Return the row of a ForeignNode: its own unit, else the sum of its kernels."""

@@ -88,14 +88,17 @@ class Prompt(Keyed, Input):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Close and post the answer; a text that cannot be read stays, with what is wrong in the line below."""
         event.stop()
-        regex = self.regex and self.purpose in _OF_LINES
-        if self._is_readable(event.value, regex=regex):
+        if self._is_readable(event.value):
             self.display = self.label.display = False
-        self.post_message(self.Answered(self.purpose, event.value, done=not self.display, regex=regex))
+        self.post_message(self.Answered(self.purpose, event.value, done=not self.display, regex=self._reads_regex))
 
-    def _is_readable(self, text: str, *, regex: bool) -> bool:
+    @property
+    def _reads_regex(self) -> bool:
+        return self.regex and self.purpose in _OF_LINES
+
+    def _is_readable(self, text: str) -> bool:
         try:
-            if regex:
+            if self._reads_regex:
                 re.compile(text)
             elif self._fields:
                 parse_filter(text, self._fields)
@@ -105,20 +108,16 @@ class Prompt(Keyed, Input):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        regex = self.regex and self.purpose in _OF_LINES
-        if self.display and (self.purpose is Asking.FILTER or not self._is_readable(event.value, regex=regex)):
-            self.post_message(self.Answered(self.purpose, event.value, done=False, regex=regex))
+        if self.display and (self.purpose is Asking.FILTER or not self._is_readable(event.value)):
+            self.post_message(self.Answered(self.purpose, event.value, done=False, regex=self._reads_regex))
 
     def action_regex(self) -> None:
         self.regex = not self.regex
         self._show_purpose()
 
     def _show_purpose(self) -> None:
-        of_lines = self.purpose in _OF_LINES
-        self.placeholder = (
-            f"{self.purpose.value} a regular expression" if of_lines and self.regex else self.purpose.value
-        )
-        label = f" {_LABELS[self.purpose]}{' regex' if of_lines and self.regex else ''}› "  # noqa: RUF001 - an arrowhead
+        self.placeholder = self.purpose.value + (" a regular expression" if self._reads_regex else "")
+        label = f" {_LABELS[self.purpose]}{' regex' if self._reads_regex else ''}› "  # noqa: RUF001 - an arrowhead
         self.label.styles.width = len(label)
         self.label.show(Piece(label, Role.TITLE))
 
