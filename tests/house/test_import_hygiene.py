@@ -17,7 +17,6 @@ from tests.support.for_each import for_each
 from tests.support.repository import ROOT
 
 PARSERS = ROOT / "parsers"
-PUT_OFF = "from __future__ import annotations"
 SOURCES = {
     "LOG": ROOT / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log",
     "MODEL": ROOT / "testdata" / "models" / "convnet.onnx",

@@ -30,7 +30,6 @@ COMMAND = (sys.executable, "-m", "trtforensics")
 DEADLINE = 300.0
 """Seconds after which a hanging process fails its test."""
 
-LEAVE_SCREEN = b"\x1b[?1049l"
 PROGRESS = re.compile(r"^trtforensics: reading(:| file ).*\n", re.MULTILINE)
 """What a command says into a pipe every five seconds: only a busy machine gets to see it."""
 

@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from io import BytesIO
-from typing import Any
 
 import networkx as nx
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.escapes import unescape
+from tests.support.graph_builds import build
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.graphs.build import BuildGraph
 from trtforensics.graphs.export import escape, to_dot, to_graphml, to_json
-from trtforensics.model.log import (
-    Autotuning,
-    Build,
-    EngineLayer,
-    EngineTensor,
-    Fusion,
-    MessageCounts,
-    OnnxNode,
-    Outcome,
-    Tool,
-)
+from trtforensics.model.log import Build, EngineLayer, EngineTensor, Fusion, OnnxNode
 from trtforensics.model.span import SourceSpan
-from trtforensics.model.timings import TacticTimings
 
 SEPARATORS = ["\x1e", "\x1f", " -> ", " + ", " || ", "]", '"', "\\", "\\x1e", "\x7f", "\udc80", "\ufffe", "\r", " #2"]
 NAMES = st.lists(st.sampled_from(SEPARATORS) | st.text(max_size=6), max_size=5).map("".join)
@@ -49,31 +36,6 @@ LAYERS = st.builds(
 )
 ONNX = st.builds(OnnxNode, NAMES, NAMES, SOME_NAMES, SOME_NAMES, SOME_NAMES, SPANS)
 FUSIONS = st.builds(Fusion, NAMES, SOME_NAMES, SPANS, st.none())
-
-
-def no_timings() -> TacticTimings:
-    """Return the timings of a build in which nothing was timed."""
-    lines, texts = np.array([], np.int64), np.array([], np.int32)
-    return TacticTimings(lines, np.array([], np.uint64), np.array([], np.float64), texts, lines, texts, texts, ())
-
-
-def build(**facts: Any) -> Build:
-    blank: dict[str, Any] = {
-        "index": 0,
-        "first_line": 1,
-        "last_line": 9,
-        "tool": Tool.TRTEXEC,
-        "tensorrt_version": None,
-        "command": None,
-        "outcome": Outcome.PASSED,
-        "options": {},
-        "autotuning": Autotuning(0, 0, 0, 0),
-        "timings": no_timings(),
-        "message_counts": MessageCounts(0, 0),
-    }
-    return Build(**({f.name: () for f in fields(Build)} | blank | facts))
-
-
 BUILDS = st.builds(
     build,
     onnx_nodes=st.lists(ONNX, max_size=3).map(tuple),

@@ -14,9 +14,6 @@ Version: TypeAlias = tuple[int, int, int]
 TEN: Version = (10, 0, 0)
 """The first version of the newer forms. Older events render in the form of 8.6."""
 
-NODE_SEPARATOR = "\x1e"
-"""Stands between the ONNX layers of a metadata field that TensorRT itself writes."""
-
 MYELIN_SEPARATOR = "\x1f"
 """Stands between the ONNX layers wherever Myelin writes."""
 
