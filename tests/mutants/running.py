@@ -54,7 +54,9 @@ class Copy:
     def tests(self, *words: str) -> int:
         """Run pytest; return its status, that of a failure where it does not come to an end."""
         path = os.pathsep.join([str(self._links), *filter(None, [os.environ.get("PYTHONPATH")])])
-        environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        # What is compiled stays for the next mutant: each writes its module anew, and runs longer than a second.
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONPYCACHEPREFIX": str(self.root.parent / "cache")}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         try:
             done = subprocess.run(
                 [*_PYTEST, *words], cwd=self.root, env=environment, check=False, capture_output=True, timeout=_DEADLINE

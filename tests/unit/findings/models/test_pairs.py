@@ -14,6 +14,7 @@ from onnx.external_data_helper import set_external_data
 
 from tests.support.faulty_models import FLOAT, Pair, model, node, pairs, residual, written
 from trtforensics.cli import main
+from trtforensics.findings.models import forecast
 from trtforensics.onnx_models import trying
 
 if TYPE_CHECKING:
@@ -167,6 +168,19 @@ def test_memory_is_said_at_max_and_opt_with_what_a_product_may_ask_for(
     assert parts[:2] == ["Forecast: 0 MiB of weights as stored", "260 MiB of tensors around /product at max shapes"]
     assert parts[2] == "256 MiB of workspace at the most for /product at max shapes"
     assert parts[3] == "4 MiB of tensors around /product at opt shapes"
+
+
+def test_weights_that_no_gpu_holds_are_counted_in_the_narrowest_type_of_the_build(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forecast, "memory_of", lambda: 1)
+    path = tmp_path / "m.onnx"
+    for mib, types, told in ((2.5, ["--fp16"], True), (1.5, ["--fp16"], False), (1.5, [], True)):
+        weights = np.ones((8, int(mib * (1 << 15))), np.float32)
+        path.write_bytes(model(node("MatMul", "x w", "y"), w=weights).SerializeToString())
+        assert main(["check", str(path), "--target", "10.3", *types, "--json"]) == 0
+        titles = [finding["title"] for finding in json.loads(capsys.readouterr().out)["findings"]]
+        assert any("of weights as stored, more than" in title for title in titles) is told
 
 
 def _tried(*biases: int) -> Any:

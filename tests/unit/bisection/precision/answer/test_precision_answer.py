@@ -10,7 +10,13 @@ import pytest
 from tests.support.answers import search_answer
 from trtforensics.bisection.precision.answer.concluding import judged_outputs
 from trtforensics.bisection.precision.answer.kernels import KernelNotes
-from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer, ScoredProbe, last_error
+from trtforensics.bisection.precision.answer.operators import OperatorChain, OperatorFix
+from trtforensics.bisection.precision.answer.precision_answer import (
+    PrecisionAnswer,
+    RepairSummary,
+    ScoredProbe,
+    last_error,
+)
 from trtforensics.bisection.precision.answer.quantization import PairCost, QuantizationCost
 from trtforensics.bisection.precision.casting.storage import FP16
 from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge, tolerance_of
@@ -69,6 +75,22 @@ def test_an_answer_without_parts_has_four_lines() -> None:
         "Evidence: emulated yes, built no, executed no.",
         "Emulated: 16-bit storage of every result, on the CPU. No engine was run, and fused kernels may differ.",
     ]
+
+
+def test_a_search_that_wants_no_builds_misses_no_tensorrt() -> None:
+    assert "No TensorRT is installed" not in ANSWER.text(Path("out"), wants_builds=False)
+    assert "No TensorRT is installed" not in text(replace(ANSWER, builder="tensorrt 10.3"))
+
+
+@pytest.mark.parametrize(
+    ("difference", "words"),
+    [(0.0, "In FP32 it equals the original."), (2e-3, "In FP32 it differs from the original by")],
+)
+def test_operators_in_the_place_of_chains_are_compared_with_the_original(difference: float, words: str) -> None:
+    kept = RepairSummary(("/div",), "good", {}, None)
+    chain = OperatorChain("LayerNormalization", "y", ("/mean", "/div"))
+    fix = OperatorFix("fixed/operators.onnx", (chain,), (), difference, {"y": 0.1}, None, "")
+    assert words in text(replace(ANSWER, operators=fix, minimal=kept, safe=kept))
 
 
 @pytest.mark.parametrize("floor", [0.765, 0.011])
