@@ -124,6 +124,15 @@ def test_the_shortest_axis_counts_also_behind_nodes_that_move() -> None:
     assert "other" not in found
 
 
+@pytest.mark.parametrize("op", ["Concat", "Expand", "Flatten", "Identity", "Slice", "Split", "Transpose"])
+def test_what_only_moves_an_index_keeps_its_end(op: str) -> None:
+    nodes = [helper.make_node(op, ["ids"], ["moved"], name="move"), gather("table", "moved")]
+    found = integer_choices(graph_of(nodes, "ids", table=np.zeros((30, 2), np.float32)))
+    assert found["ids"].values == range(30)
+    nodes[0].op_type = "Neg"
+    assert not integer_choices(graph_of(nodes, "ids", table=np.zeros((30, 2), np.float32)))
+
+
 def test_an_input_that_is_compared_has_the_constants() -> None:
     nodes = [helper.make_node("Equal", ["rate", name], [f"is_{name}"], name=f"/{name}") for name in ("low", "high")]
     found = integer_choices(graph_of(nodes, "rate", low=np.array(8000), high=np.array([16000])))

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.graphs import graphs
-from trtforensics.onnx_models.reading import prepare
+from trtforensics.onnx_models.reading import constant_of, prepare
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +28,22 @@ def saved(path: Path, graph: onnx.GraphProto, **options: object) -> str:
     model.ir_version = min(model.ir_version, 9)
     onnx.save(model, path)
     return str(path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "kind"),
+    [
+        ("value_float", 0.5, np.float32),
+        ("value_floats", [0.5, 2.0], np.float32),
+        ("value_int", 3, np.int64),
+        ("value_ints", [3, 4], np.int64),
+    ],
+)
+def test_numbers_of_a_constant_are_read_from_each_field(field: str, value: object, kind: type) -> None:
+    tensor = constant_of(helper.make_node("Constant", [], ["c"], **{field: value}))
+    assert tensor is not None
+    array = numpy_helper.to_array(tensor)
+    assert (tensor.name, array.dtype, array.tolist()) == ("c", kind, value)
 
 
 def test_nodes_get_names_of_their_own(tmp_path: Path) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from tests.support.small_caster import caster
 from trtforensics.bisection.precision.emulation.judging import Scores
-from trtforensics.bisection.precision.nodes import SCORES, differences, read_scores, write_scores
+from trtforensics.bisection.precision.nodes import SCORES, PrecisionLever, differences, read_scores, write_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +42,13 @@ LOG = f"""{P}Parsing node: /exp [Exp]
 
 def test_a_log_that_shows_what_was_asked(load: Callable[[str], BuildLog]) -> None:
     assert differences(caster(), {"/less"}, load(LOG).builds[0]) == []
+
+
+def test_a_log_that_cannot_be_read_shows_nothing_of_what_was_asked(tmp_path: Path) -> None:
+    lever: Any = SimpleNamespace(target=object())
+    assert PrecisionLever.verify(lever, frozenset(), tmp_path).startswith("the build's log cannot be read: ")
+    lever.target = None  # nothing was built, so that there is no log
+    assert PrecisionLever.verify(lever, frozenset(), tmp_path) == ""
 
 
 def test_each_node_that_shows_another_type_is_named_with_its_line(load: Callable[[str], BuildLog]) -> None:
