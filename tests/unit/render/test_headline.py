@@ -62,6 +62,11 @@ def test_a_run_that_passed_says_of_what_on_what_and_how_fast(load: Load) -> None
     assert line.endswith(" (p99 0.976) · 1032 qps")
 
 
+def test_a_build_has_the_headline_of_its_run(load: Load) -> None:
+    log = load(marked(f"{BUILT}\n&&.").text)
+    assert [headline_of(log, build) for build in log.builds] == headlines(log)
+
+
 def test_of_a_loaded_engine_the_printed_precision_is_not_its_own(load: Load) -> None:
     text = """&& 8.6.1 --loadEngine=e.plan
         i === Build Options ===

@@ -53,6 +53,7 @@ SAID = {
         "Size in MB: ONNX 5.9, TensorRT 11.8",
     ],
     "Average latency: 5.3 ms, P95: 6.1 ms": ["latency in ms: Average 5.3, P95 6.1"],
+    "Decode latency (ms): mean 1.2, p99 3.4": ["Decode latency in ms: mean 1.2, p99 3.4"],
     "Latency of calls (ms):\n  Mean: 5.3\n  P99: 7.0": ["Latency of calls in ms: Mean 5.3, P99 7"],
     "net | batch=1 | 5 ms | 200 img/s\nnet | batch=8 | 16 ms | 500 img/s": [
         "rate in img/s: net | batch=1 200, net | batch=8 500",
