@@ -232,8 +232,7 @@ def _of_group(group: Sequence[_Named]) -> str:
         return _of_labels(group, labels, unit)
     means = [each for each in group if _FORMS["mean"].search(each[1].row.lower())]
     if len(row_names := {each.row for _, each, _ in group}) > 1 and all(map(_STATISTIC.fullmatch, row_names)) and means:
-        group = [each for each in means if each[1].row == means[0][1].row]
-        stated = group[0][1]
+        group, stated = [each for each in means if each[1].row == means[0][1].row], means[0][1]
     title, row = ({*map(attrgetter(of), (each for _, each, _ in group))} for of in ("group", "row"))
     name = f"{stated.group}: {stated.name}" if stated.group and len(title) == 1 else stated.name
     name = shortened(f"{name} of {stated.row}" if stated.row and len(row) == 1 else name, _NAME)
@@ -245,10 +244,11 @@ def _of_group(group: Sequence[_Named]) -> str:
     low, high = (figure(end(group, key=itemgetter(0))[0]) for end in (min, max))
     usual = median(value for value, *_ in group)
     first = f", first {values[0]}" if values[0] in {low, high} or group[0][0] >= _FIRST * usual > 0 else ""
+    last = f", last {values[-1]}" if values[-1] not in {low, high} and "acc" in name.lower() else ""
     zeros = sum(value == 0 for value, *_ in group)
     first += " as of warm-up" * (_is_time(stated) and values[0] == high and group[0][0] >= _WARM * usual)
     often = f"{len(values)} times, median {figure(usual)}{f', {zeros} of them 0' if zeros else ''}"
-    return f"{_FORMS['digits'].sub('N', name)} {low} to {high}{unit} ({often}{first})"
+    return f"{_FORMS['digits'].sub('N', name)} {low} to {high}{unit} ({often}{first}{last})"
 
 
 def _labels(group: Sequence[_Named]) -> list[tuple[str, ...]]:

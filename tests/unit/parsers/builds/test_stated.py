@@ -31,6 +31,10 @@ SAID = {
     "Load time:  14.69": ["Load time 14.7 (unit not printed)"],
     "Accuracy: 0.93 | mAP50: 0.5": ["Accuracy 0.93", "mAP50 0.5"],
     "Peak memory usage: 6.3 GB": ["Peak memory usage 6.3 GB"],
+    "Memory (weights) in profiling: 4 GiB\nMemory (rest) in profiling: 2 GiB": [
+        "Memory (rest) in profiling 2 GiB",
+        "Memory (weights) in profiling 4 GiB",
+    ],
     "Time: 5 ms\nTime: 7 ms": ["Time 5, 7 ms"],
     "\n".join(f"Step {n}: {40 + n} ms" for n in range(5)): ["Step N 40 to 44 ms (5 times, median 42, first 40)"],
     "Avg request latency: 400 usec (overhead 1 usec + queue 300 usec + compute infer 99 usec)": [
