@@ -74,11 +74,6 @@ def near(line: int, notes: Iterable[Note]) -> bool:
     return any(abs(note.span.line - line) <= NEAR for note in notes)
 
 
-def explained_by_class(case: Case, line: int) -> bool:
-    """Whether the parser's error at a line, or right below it, explains itself."""
-    return any(0 <= note.span.line - line <= NEAR for note in case.notes(*CLASSES))
-
-
 def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observation]:
     """Give one observation for each sentence of some classes, on lines that no other finding cites."""
     notes = case.notes(*kinds)

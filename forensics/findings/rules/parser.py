@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from trtforensics.console.counting import grouped, listed
 from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Observation, Severity, Step
-from trtforensics.findings.observations import CLASSES, NEAR, explained_by_class, near, observe
+from trtforensics.findings.observations import CLASSES, NEAR, near, observe
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import autocast, polygraphy, sanitize
 from trtforensics.knowledge.operators import import_of, is_operator, shipped_plugins
@@ -210,7 +210,8 @@ def parse_failed(case: Case) -> Iterator[Observation]:
     explained = case.notes(*_EXPLAINED)
     for failure in _failures(case):
         line = failure.spans[0].line
-        if not _no_importer(failure.reason) and not near(line, explained) and not explained_by_class(case, line):
+        classed = any(0 <= note.span.line - line <= NEAR for note in case.notes(*CLASSES))
+        if not (_no_importer(failure.reason) or near(line, explained) or classed):
             yield Observation(
                 f"The parser failed at {failure.name}" + (f": {failure.reason}" if failure.reason else ""),
                 failure.spans,

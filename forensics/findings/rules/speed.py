@@ -60,7 +60,6 @@ def held_up(case: Case) -> Iterator[Observation]:
             fix=held_up.variants["copies"][1],
             same_as="copies",
         )
-    cause, fix = held_up.variants["graphed"] if "--useCudaGraph" in given_flags(case) else ("", "")
     for what, flag, warned, keys in reasons:
         named = {key: means[key] for key in _TIMES if key in means and key in {*keys, "gpu_compute_ms"}}
         numbers = ", ".join(f"{_TIMES[key]} {figure(mean)} ms" for key, mean in named.items())
@@ -73,8 +72,6 @@ def held_up(case: Case) -> Iterator[Observation]:
             f"{title}: {numbers}" if len(named) > 1 else title,
             [*(note.span for note in warned), *(result.span for result in cited if result is not None)],
             steps=typed_step(f"Measure again with {flag}", command),
-            cause=cause,
-            fix=fix,
             same_as=title,
             severity=Severity.WARNING if what.endswith("(enqueue)") and (warned or hosted) else None,
         )

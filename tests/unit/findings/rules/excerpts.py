@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 EXCERPTS = {
+    "TF483": (
+        '| RuntimeError: Tried to call pure virtual function "IProfiler_pyimpl::report_layer_time"',
+        '| RuntimeError: Tried to call the function "IProfiler_pyimpl::report_layer_time"',
+    ),
+    "TF484": (
+        "E 1: [graphContext.h::~MyelinGraphContext::41] Error Code 1: Myelin (Error 709 destroying stream '0x7f01'.)",
+        "E 1: [graphContext.h::~MyelinGraphContext::41] Error Code 1: Myelin (Error 708 destroying stream '0x7f01'.)",
+    ),
     "TF481": (
-        "| I0117 11:22:33.4 70 op_converter.h:251] trt input [warp_2.tmp_1] dynamic shape info not set, please check",
-        "| I0117 11:22:33.4 70 op_converter.h:251] trt input [warp_2.tmp_1] dynamic shape info set",
+        "| ValueError: (InvalidArgument) some trt inputs dynamic shape info not set, check the INFO log above.",
+        "| ValueError: (InvalidArgument) some trt inputs dynamic shape info is set, check the INFO log above.",
     ),
     "TF482": (
         "| python3: can't open file 'tools/fold.py': [Errno 2] No such file or directory",

@@ -151,6 +151,7 @@ def test_a_warning_of_a_program_is_no_error_of_a_class(said: str, tmp_path: Path
         ("./fold net.onnx -o failed.onnx --check", False),
         ("`--fail-fast`", False),
         ('raise ValueError("the type of the input must be float")', False),
+        ("  109 |     assert(plan->getNbWarps() == 3 && type_must_be_float);", False),
         ("the type of the input must be float", True),
         ("We can't fold this: the type of the input must be float", True),
         ("fold.py: error: the following arguments are required: --warp", True),
