@@ -109,8 +109,7 @@ _HEAD = re.compile(r"(?:.*: )?(?:Error Code [0-9]+: )?(?:Internal Error|API Usag
 
 
 _OWNERS = [(re.compile(row["pattern"]), row["kind"]) for row in rows("owners", "trtforensics.findings")]
-"""What the owner of a log types or says, without another's words behind a colon; of a kind, errors of that alone:
-programs say "we" too where they name a limit."""
+"""What the owner of a log types or says, without another's words behind a colon; of a kind: in errors of that alone."""
 
 
 def is_owners(text: str, kind: str = "") -> bool:

@@ -8,6 +8,7 @@ from statistics import median
 
 from trtforensics.console.counting import MEBIBYTE, grouped, listed
 from trtforensics.console.secrets import masked
+from trtforensics.knowledge.platforms import sm_of
 from trtforensics.knowledge.table import rows
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Build, BuildLog, Message
@@ -127,7 +128,6 @@ _IMPORTER = re.compile(r"(?i:pars|onnx|importer)")
 _OF_INFERENCE = {"gpu_compute_ms", "latency_ms", "throughput_qps"}
 _NOT_TIMED = re.compile(r"(?i:load|buil[dt]|export|calib|pars)")
 """What tells the time of a step before the inferences."""
-_GPU = re.compile(r"(?i:nvidia|geforce|rtx|tesla|quadro|orin|xavier|jetson|thor)")
 _LIMIT = re.compile(r"latency \(ns\) ([0-9]+)")
 _COMPARISON = re.compile(r"(\w+)(>=|<)(?:([0-9.]+)\*)?(\w[\w.]*)")
 
@@ -143,7 +143,7 @@ def _meanings(log: BuildLog, *, further: bool = False) -> Iterator[TimeRow]:
         run = log.run_of(build)
         values = {**_of_run(build, run), **_of_times(build), **_of_build(build)}
         values["release"] = build.tensorrt_version
-        values["device"] = build.option("device", "Selected Device") or _GPU.search(run.setting if run else "")
+        values["device"] = build.option("device", "Selected Device") or sm_of(run.setting if run else "")
         values["timeless"] = not timed and not any(each.profiles for each in log.builds)
         command = (run.command if run is not None else "") or build.command or ""
         command = command or (f"polygraphy {run.subcommand}" if run is not None and run.only_reads else "")

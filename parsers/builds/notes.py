@@ -47,8 +47,7 @@ NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 """Names of causes, each with what its rule captures."""
 
 _ECHOED = re.compile(
-    r".*\blegend:|.*Starting Python backend stub|ERROR: pip's dependency resolver does not currently|"
-    r"\s*\d+ \| .*[;{})]\s*$|"
+    r".*\blegend:|.*Starting Python backend stub|ERROR: pip's dependency resolver does|\s*\d+ \| .*[;{})]\s*$|"
     r"\s*(?:Step \d+/\d+ : |#\d+ (?:\[[^\]]*\] )?(?:RUN|COPY|ENV) |\+{1,3} \w|\$ \w|In \[\d+\]: [!%])"
 )
 """The beginning of a command or code that is only echoed, of a legend, of a note of pip: what it names did not fail."""

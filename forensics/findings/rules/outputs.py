@@ -11,7 +11,7 @@ from trtforensics.findings.finding import Confidence, Observation, Severity, Ste
 from trtforensics.findings.layers import is_quantised
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule import explained
-from trtforensics.findings.steps.commands import CLOSE, polygraphy_run, trtexec, typed_step
+from trtforensics.findings.steps.commands import CLOSE, REDUCED, polygraphy_run, trtexec, typed_step
 from trtforensics.model.log import OnnxNode, Tool
 from trtforensics.model.run import ComparedOutput, RunnerComparison, furthest
 
@@ -100,7 +100,9 @@ def differs(case: Case) -> Iterator[Observation]:
     before = Step("Compare the model before its quantisation: Q/DQ nodes fix types that no flag makes FP32")
     precision = precision_fact(case.build)
     command = case.build.command or ""
-    said = precision.value.strip() == "FP32" if precision is not None else _IN_FLOAT.match(command) is not None
+    reduced = re.search(rf"(?:{'|'.join(REDUCED)}|--best|--(?:trt-)?config\S*)\b", command)
+    float_command = not reduced and re.search(r"polygraphy\S* run .*--trt\b", command) is not None
+    said = precision.value.strip() == "FP32" if precision is not None else float_command
     in_float = said and not quantised
     few = bool(outputs) and all(map(_is_of_few, outputs))
     wrong = differs.variants["few"] if few else differs.variants["float"] if in_float else ("", "")
@@ -137,9 +139,8 @@ def not_finite(case: Case) -> Iterator[Observation]:
     """Name each output that Polygraphy's ``--validate`` finds values in that are no numbers, with its runner."""
     if not case.notes("poly_nonfinite"):
         notes = case.notes("output_invalid")
-        named = any(note.text("tensor") for note in notes)
-        yield from observe(notes, f"{'{names}' if named else 'An output'} holds NaN or infinity", names="tensor")
-        return
+        named = "{names}" if any(note.text("tensor") for note in notes) else "An output"
+        yield from observe(notes, f"{named} holds NaN or infinity", names="tensor")
     validated = case.notes("poly_validating")
     of_outputs = grouped(
         case.notes("poly_nonfinite"), lambda note: sum(each.span.line < note.span.line for each in validated)
@@ -155,8 +156,6 @@ def not_finite(case: Case) -> Iterator[Observation]:
         yield from observe(notes, title, settle=settle, same_as=title)
 
 
-_IN_FLOAT = re.compile(r"(?!.*--(?:fp16|bf16|int8|fp8|best|trt-config\S*|config\S*)\b).*polygraphy\S* run .*--trt\b")
-"""A command of Polygraphy that allows no reduced type."""
 _MARK_ALL = ("--onnx-outputs", "mark", "all", "--trt-outputs", "mark", "all")
 _SEVERAL = 2
 _GROSS = 0.05

@@ -149,7 +149,8 @@ def step_failed(case: Case) -> Iterator[Observation]:
     outcome, last = run.outcome, max(run.phases, key=lambda phase: phase.last_line, default=None)
     where = f"; the last phase is {last.name} (line {last.last_line})" if last is not None else ""
     items = next((text for text, _ in run.facts if text.startswith("failed: ")), "")
-    if _GATES.search(outcome.why) and outcome.span and outcome.span.line in here:
+    # a program's own checks say what came of it, before any exit code of its helpers
+    if re.search(r"own result is \w+: ", outcome.why) and outcome.span and outcome.span.line in here:
         yield Observation(f"T{outcome.why.removeprefix('t')}", [outcome.span], same_as="gates")
         return
     if failed and not case.explained.issuperset(each.span.line for each in failed):
@@ -167,8 +168,6 @@ def step_failed(case: Case) -> Iterator[Observation]:
 
 
 _SHOWN = 3
-_GATES = re.compile(r"own result is \w+: ")
-"""What a program's own checks say of the result, before any exit code of its helpers."""
 
 
 def _exit(step: StepExit) -> str:

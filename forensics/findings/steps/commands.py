@@ -247,14 +247,14 @@ def polygraphy_run(case: Case, *flags: str, reduced: bool = True) -> str:
         if words[1:2] != ["run"] or not model_path(case):
             return ""
         asked = {flag for flag in flags if flag.startswith("--")}
-        dropped = asked if reduced else asked | _REDUCED
+        dropped = asked if reduced else asked | REDUCED
         groups = [group for group in _groups(words) if group[0].partition("=")[0] not in dropped]
         same = sorted([*chain.from_iterable(groups), *flags]) == sorted(words)
         kept = [word for group in groups for word in _group_to_other_files(group)]
         return "" if same else " ".join(map(_quoted, [*kept, *flags]))
     if case.build.tool is not Tool.TRTEXEC or not options(case):
         return ""
-    settings = [word for option in options(case) for word in _as_polygraphy(option) if reduced or word not in _REDUCED]
+    settings = [word for option in options(case) for word in _as_polygraphy(option) if reduced or word not in REDUCED]
     return polygraphy("run", case, "--trt", *settings, *flags)
 
 
@@ -278,14 +278,14 @@ def _group_to_other_files(group: list[str], engine: str = "") -> list[str]:
     return [f"{name}={paths[0]}"] if equals else [name, *paths]
 
 
-_REDUCED = frozenset({"--fp16", "--bf16", "--int8", "--fp8"})
+REDUCED = frozenset({"--fp16", "--bf16", "--int8", "--fp8"})
 _SHAPES = {"--minShapes": "--trt-min-shapes", "--optShapes": "--trt-opt-shapes", "--maxShapes": "--trt-max-shapes"}
 
 
 def _as_polygraphy(option: str) -> Iterator[str]:
     """Give what an option of trtexec is in Polygraphy: precisions, shapes and plugins; nothing for others."""
     name, _, value = option.partition("=")
-    if name in _REDUCED:
+    if name in REDUCED:
         yield name
     elif name == "--best":
         yield from ("--fp16", "--int8")

@@ -60,13 +60,11 @@ _TOLD = re.compile(r"--(?:workspace[ =]|pool-limit[ =](?:\S+ )*?workspace:)([0-9
 def workspace(case: Case) -> Step:
     """Return the step that builds with as much workspace as the build asks for, and with twice its limit at least.
 
-    That is rounded up to a power of two of MiB; a quarter of the GPU's memory is left to weights and activations, where
-    the log does not ask for more. It is the same step for every finding of a build. There is no command where the GPU
-    has not as much memory.
+    That is rounded up to a power of two of MiB, to three quarters of the GPU's memory at most unless the log asks for
+    more. It is the same step for every finding of a build. There is no command where the GPU has not as much memory.
     """
     wanted, memory, limit = wanted_workspace(case), memory_mib(case), _limit(case)
-    asked = -(-wanted // MEBIBYTE)
-    needed = max(asked, 2 * limit)
+    needed = max(asked := -(-wanted // MEBIBYTE), 2 * limit)
     mebibytes = max(_LEAST, 1 << (needed - 1).bit_length() if needed else 0)
     if wanted and memory is not None and wanted > memory * MEBIBYTE:
         return Step(f"The log asks for {wanted:,} bytes of workspace, more than the {memory:,} MiB of this GPU")
