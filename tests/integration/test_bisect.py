@@ -272,6 +272,7 @@ def test_an_engine_that_was_not_written_counts_only_for_a_check_that_uses_it(ben
     assert bench.run("--build", "true", "--check", bad_if("item7")).returncode == 0
 
 
+@pytest.mark.slow
 def test_engines_go_or_stay(bench: Bench) -> None:
     build = ("--build", "cp {items} {engine}", "--check", "! grep -qx item7 {engine}")
     assert bench.run(*build).returncode == 0
@@ -314,6 +315,7 @@ def test_another_check_judges_kept_engines_again_and_builds_the_rest(bench: Benc
     assert bench.culprits() == [["item7"]]
 
 
+@pytest.mark.slow
 def test_another_confidence_uses_what_is_there(bench: Bench) -> None:
     build = f"echo >> {bench.folder}/builds; cp {{items}} {{engine}}"
     arguments = ("--build", build, "--check", "! grep -qx item7 {engine}", "--keep-engines", "all")
@@ -425,6 +427,7 @@ def test_a_journal_cut_in_its_last_line_is_read(bench: Bench) -> None:
     assert "journal.jsonl:1" in damaged.stderr
 
 
+@pytest.mark.slow
 def test_a_verdict_is_forgotten_and_seen_again(bench: Bench) -> None:
     """The check that is first wrong about both ends says nothing once its verdicts are taken back."""
     check = f"test -e {bench.flag('wrong')} && exit 1; ! grep -qx item7 {{items}}"

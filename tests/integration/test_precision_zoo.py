@@ -122,6 +122,7 @@ def test_a_long_answer_names_twenty_nodes_and_twenty_reasons(
         ),
     ],
 )
+@pytest.mark.slow
 def test_losses_inside_bodies_are_found(
     name: str, lost: list[tuple[str, str, list[str]]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -400,6 +400,7 @@ def test_a_model_that_does_not_fail_is_said_not_to(run: Run, tmp_path: Path) -> 
     assert not (tmp_path / "out" / "fixed").exists()
 
 
+@pytest.mark.slow
 def test_a_dynamic_dimension_is_one_where_no_shape_is_given(run: Run, tmp_path: Path) -> None:
     model = failing.model_with(failing.determinant, 20)
     model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"

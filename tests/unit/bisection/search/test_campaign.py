@@ -118,6 +118,7 @@ def test_second_looks_count_as_builds() -> None:
     assert search.outlook().second == 0
 
 
+@pytest.mark.slow
 def test_builds_wrong_two_times_in_a_hundred_certify_nothing_false_and_cost_little() -> None:
     """A build is wrong however often it is checked."""
     wrong = certified = taken = steady = 0
@@ -260,7 +261,16 @@ def taken(count: int, sets: list[set[int]], room: int = 1) -> tuple[int, int]:
     return builds(asked), rounds
 
 
-@pytest.mark.parametrize(("culprits", "most"), [(200, 230), (150, 290), (100, 300), (50, 270), (20, 200)])
+@pytest.mark.parametrize(
+    ("culprits", "most"),
+    [
+        pytest.param(200, 230, marks=pytest.mark.slow),
+        pytest.param(150, 290, marks=pytest.mark.slow),
+        (100, 300),
+        (50, 270),
+        (20, 200),
+    ],
+)
 def test_of_two_hundred_items_many_culprits_cost_little_more_than_one_by_one(culprits: int, most: int) -> None:
     for seed in range(3):
         drawn = random.Random(seed).sample(range(200), culprits)
