@@ -13,7 +13,8 @@ from trtforensics.findings.observations import observe
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import CLOSE, REDUCED, polygraphy_run, trtexec, typed_step
 from trtforensics.model.log import OnnxNode, Tool
-from trtforensics.model.run import ComparedOutput, RunnerComparison, furthest
+from trtforensics.model.run import ComparedOutput, RunnerComparison, RunResult, furthest
+from trtforensics.render.stated_rows import figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -346,3 +347,37 @@ def integers_compared(case: Case) -> Iterator[Observation]:
         title += " everywhere, with both runners"
         cause, fix = integers_compared.variants["constant"]
         yield from observe(notes, title, names="tensor", same_as="constant", cause=cause, fix=fix)
+
+
+_MEASURE = re.compile(
+    r"(?i)(?P<higher>\bm?AP(?:@?[0-9][\w.:-]*)?\b|\bacc(?:uracy)?\b|\btop-?[15]\b|\brecall\b|\bm?IoU\b|\bF1\b)"
+    r"|\b[WC]ER\b"
+)
+"""A measure of accuracy: better where it is higher, or an error rate."""
+_OURS = re.compile(r"(?i)tensorrt|\btrt\b|\bengine\b|int8|fp16|\bhalf\b|optimi[sz]ed|quanti[sz]ed")
+_REFERENCE = re.compile(r"(?i)torch|onnx|keras|tensorflow|baseline|original|\bfp32\b")
+_KEPT, _GROWN = 0.9, 1.25
+"""Parts of the reference's measure: below it, above it of an error rate, more is lost than by rounding."""
+
+
+@explained("TF259")
+def worse_measures(case: Case) -> Iterator[Observation]:
+    """Compare the measures of accuracy that a program states of an engine with those of what it was made of."""
+    run = case.log.run_of(case.build)
+    reference: dict[str, tuple[RunResult, str]] = {}
+    for result in () if run is None else run.results:
+        name = result.stated
+        measure = None if name is None or result.number is None else _MEASURE.search(name.name)
+        if name is None or measure is None:
+            continue
+        sides = re.sub(rf"{re.escape(measure[0])}\W+(?:of|with|for)\W+(?:the )?", "", name.name), name.group
+        side = next((each for each in (name.row, *sides) if _OURS.search(each) or _REFERENCE.search(each)), "")
+        key = f"{measure[0].lower()} {name.unit}"
+        before, label = reference.get(key, (result, ""))
+        part = (result.number or 0) / (before.number or 1)
+        if side and not _OURS.search(side):
+            reference[key] = result, side
+        elif side and label and (part < _KEPT if measure["higher"] else part > _GROWN):
+            ours, other = (f"{figure(each.number or 0)} {name.unit}".rstrip() for each in (result, before))
+            title = f"{measure[0]} is {ours} with {side}, {other} with {label}"
+            yield Observation(title, (result.span, before.span), same_as=key)
