@@ -478,6 +478,10 @@ def coverage_of(log: BuildLog) -> Coverage:
     )
 
 
+_OF_THE_LOG = {"TF701", "TF702", NOT_SHOWN}
+"""Findings about what a log does not hold, which is no error of its run."""
+
+
 def _with_root(log: BuildLog, headline: Headline, roots: Sequence[Finding]) -> Headline:
     """Say in the headline of a run that did not pass which finding is the root of that, and where it stands."""
     builds = set(log.runs[headline.index].builds) if log.runs else {headline.index}
@@ -488,4 +492,5 @@ def _with_root(log: BuildLog, headline: Headline, roots: Sequence[Finding]) -> H
         return headline
     lines = (each.span.line for each in root.evidence)
     line = next((line for line in lines if headline.first_line <= line <= headline.last_line), root.line)
-    return with_root(headline, root.code, line, failure_of(root.evidence[0].text, root.code)[0] or "error")
+    failed = failure_of(root.evidence[0].text, root.code)[0] or "error" * (root.code not in _OF_THE_LOG)
+    return with_root(headline, root.code, line, failed)

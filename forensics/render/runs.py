@@ -55,13 +55,13 @@ def compared(run: Run) -> Iterator[tuple[str, SourceSpan]]:
     """Give what each comparison of a run came to, with its line: how many outputs agree, within what, the worst."""
     for comparison in run.comparisons:
         outputs, left, right = comparison.outputs, comparison.left.split("-N")[0], comparison.right.split("-N")[0]
+        alone = left and not right
         measured = not right and all(output.passed is None for output in outputs)
         other = "a side that is not shown" if measured else right
-        sides = f"{left} against {other}".strip() if other else f"{left}, validated alone"
+        sides = f"{left} against {other}".strip() if other else f"{left}, validated alone" if alone else "two runners"
         failed = [output for output in outputs if output.passed is False]
-        good, bad = (
-            ("have no verdict", "differ") if measured else ("agree", "differ") if right else ("are valid", "failed")
-        )
+        good, bad = "are valid" if alone else "agree", "failed" if alone else "differ"
+        good, bad = ("have no verdict", "differ") if measured else (good, bad)
         number, judged = len(outputs), comparison.pass_rate is not None or measured
         passed = number if judged else sum(output.passed is True for output in outputs)
         result = f"{len(failed)} of {number} outputs {bad}" if failed else f"{passed} of {number} outputs {good}"

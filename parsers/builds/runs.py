@@ -169,6 +169,7 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
             for _, left, right in view.each(kind, "left", "right")
         ),
         any("trt-runner" in runner for _, runner in view.each("poly_validating", "runner") if "onnxrt" not in runner),
+        any("Runner: trt-runner" in text for _, text in view.each("untyped", "text")),
     )
     if not any(signs) and view.has("own_program"):
         return any(_TENSORRT_NAMED.search(text) for _, text in view.each("untyped", "text"))

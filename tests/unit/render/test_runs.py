@@ -22,6 +22,13 @@ COMPARED = """\
 [E]         FAILED | Errors detected in output: z
 [E] FAILED | Runtime: 1.2s | Command: polygraphy run a.onnx --onnxrt --validate
 """
+OLD_FORM = """\
+[I]     Comparing Output: 'z' (dtype=float32, shape=(1, 2)) with 'z' (dtype=float32, shape=(1, 2))
+[I]         Required tolerances: [atol=7e-05] OR [rtol=1e-05, atol=3e-05]
+            Runner: trt-runner-N0-02/03/21-04:05:06          | Stats: mean=-0.1, min=-2 at (0, 0), max=1 at (0, 1)
+            Runner: onnxrt-runner-N0-02/03/21-04:05:06       | Stats: mean=-0.1, min=-2 at (0, 0), max=1 at (0, 1)
+[E]         FAILED | Difference exceeds tolerance (rtol=1e-05, atol=1e-05)
+"""
 SURVIVED = """\
 [11/21/2026-10:05:00] [TRT] [I] Loaded engine size: 39 MiB
 [11/21/2026-10:05:00] [TRT] [E] 3: [executionContext.cpp::enqueueV3::7] Error Code 3: API Usage Error (x)
@@ -45,6 +52,12 @@ def test_a_failed_validation_names_the_output_and_what_it_holds(load: Load) -> N
     ]
     (comparison,) = run_members(run)["comparisons"]
     assert (comparison["right"], comparison["first_different"], comparison["outputs"][0]["nan"]) == (None, "z", 1)
+
+
+def test_a_comparison_whose_head_is_not_shown_is_one_of_two_runners(load: Load) -> None:
+    (run,) = load(OLD_FORM).runs
+    assert run.uses_tensorrt
+    assert list(run_rows(run))[-1] == ("compared", "two runners: 1 of 1 outputs differ")
 
 
 def test_an_error_that_was_survived_stands_below_the_outcome(load: Load) -> None:

@@ -23,6 +23,10 @@ EXCERPTS = {
         "| Avg request latency: 900 usec (queue 800 usec + compute input 9 usec + compute infer 90 usec)",
         "| Avg request latency: 900 usec (queue 400 usec + compute input 99 usec + compute infer 400 usec)",
     ),
+    "TF485": (
+        "| ERROR: Failed building wheel for crow",
+        "| Building wheel for crow (setup.py): finished with status 'done'",
+    ),
     "TF259": (
         "| mAP of the PyTorch crow: 0.512\n> | mAP of the TensorRT crow: 0.431",
         "| mAP of the PyTorch crow: 0.512\n| mAP of the TensorRT crow: 0.509",
