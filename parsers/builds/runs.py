@@ -199,10 +199,10 @@ def _setting(view: LinesView, program: Program) -> str:
     Of MLPerf that is its scenario and mode too, and whether its result counts; of ONNX Runtime the provider it takes.
     """
     own = () if program in {Program.TRTEXEC, Program.POLYGRAPHY} else ("one", "own")
-    several = (
-        len({name for _, name in view.each("loaded_file", "name")}) > 1
-    )  # of which engine an input is, is not read
-    texts = [text for _, text in _facts(view, "first", *own) if not (several and text.startswith("input "))]
+    engines = {name for _, name in view.each("loaded_file", "name")}
+    texts = [text for _, text in _facts(view, "first", *own)]
+    if len(engines) > 1:  # no line tells of which engine an input is
+        texts = [text for text in texts if not text.startswith("input ")]
     verdicts = (verdict for _, verdict in view.each("own_result", "verdict"))
     return ", ".join(dict.fromkeys([*texts, *(verdict for verdict in verdicts if verdict in {"VALID", "INVALID"})]))
 

@@ -42,13 +42,19 @@ def _gives_no_cache(case: Case) -> bool:
 
 @explained("TF503")
 def invalid(case: Case) -> Iterator[Observation]:
-    """Report every form of the message."""
+    """Report every form of the message; a note where nothing shows that a cache was given at all."""
     name = f"timing-{'.'.join(map(str, case.version.numbers))}.cache" if case.version else "timing-new.cache"
     step = Step("Make a cache of its own for this machine", commands.trtexec(case, f"--timingCacheFile={name}"))
     headers = followed_by(case.notes("plan_magic", "plan_version"), case.notes("cache_unused"))
-    notes = [*headers, *case.notes(*(() if _gives_no_cache(case) else ("cache_invalid",)), "cache_unused")]
-    made = case.notes("cache_serializing", "cache_serialized") if notes else []
-    yield from observe([*notes, *made], "The timing cache was refused", steps=(step,))
+    refused, unfit = [*headers, *case.notes("cache_unused")], case.notes("cache_invalid")
+    if refused or case.notes("cache_loaded") or "imingCache" in (case.build.command or ""):
+        notes = refused if _gives_no_cache(case) else [*refused, *unfit]
+        made = case.notes("cache_serializing", "cache_serialized") if notes else []
+        yield from observe([*notes, *made], "The timing cache was refused", steps=(step,))
+    elif not _gives_no_cache(case):
+        cause, fix = invalid.variants["none"]
+        title = "The build has no timing cache that fits, and makes one of its own"
+        yield from observe(unfit, title, severity=Severity.NOTE, cause=cause, fix=fix)
 
 
 @explained("TF505")

@@ -310,6 +310,7 @@ def test_a_program_of_8_0_that_gives_no_timing_cache_has_none_refused(tmp_path: 
     log = f"[TensorRT] INFO: TensorRT version: {{}}\n[TensorRT] WARNING: {said}\n"
     old, new = (report_on(log.format(version), tmp_path) for version in ("8.0.1", "8.4.1"))
     assert [len(of_code(report, code)) for report in (old, new) for code in ("TF502", "TF503")] == [1, 0, 0, 1]
+    assert of_code(new, "TF503")[0].severity is Severity.NOTE
 
 
 def test_a_message_with_a_name_that_its_title_lacks_stands_below_it(tmp_path: Path) -> None:
