@@ -33,10 +33,9 @@ if TYPE_CHECKING:
     from trtforensics.engines.why import Reasons
     from trtforensics.findings.finding import Report
     from trtforensics.model.ledger import TimeLedger
-    from trtforensics.model.profile import LayerTime
     from trtforensics.model.run import Run, RunResult
     from trtforensics.model.span import SourceSpan
-    from trtforensics.model.timings import Candidate, TacticTimings
+    from trtforensics.model.timings import Candidate, LayerTime, TacticTimings
     from trtforensics.notebook_views import FigureView
     from trtforensics.tables.table import Table
 

@@ -10,7 +10,7 @@ from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.terminal import wants_colour
 from trtforensics.errors import NotABuildLogError, UsageError
 from trtforensics.model.log import BuildLog
-from trtforensics.render.documents import JsonObject
+from trtforensics.render.json_text import JsonObject
 from trtforensics.replay.edges import DataflowNode
 from trtforensics.replay.from_log import LeftOut
 

@@ -19,11 +19,10 @@ from trtforensics.console.counting import counted, grouped
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.model.kernel import KernelFacts
-from trtforensics.model.profile import TimeSource
 from trtforensics.model.span import SourceSpan
+from trtforensics.model.timings import TimeSource
 from trtforensics.parsers.notation.kernels import read_tactic
-from trtforensics.render.documents import Forms, JsonObject, document_of
-from trtforensics.render.json_text import dumps, kernel_facts
+from trtforensics.render.json_text import Forms, JsonObject, document_of, dumps, kernel_facts
 from trtforensics.render.names import shortened
 
 SHOWN = 25

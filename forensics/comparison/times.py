@@ -12,9 +12,8 @@ from statistics import fmean, median
 from trtforensics.comparison.alignment import AlignedBuilds, Layers, MatchedBy, align_builds
 from trtforensics.comparison.views import TOTALS, BuildView, Circumstance, LayerView, Measured, RunView
 from trtforensics.model.layer_types import NO_KERNEL
-from trtforensics.model.profile import TimeSource
 from trtforensics.model.span import SourceSpan
-from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.model.timings import NEAR_TIE_RATIO, TimeSource
 
 _BLOCKS = ("version", "device", "build", "inference", "system", "model")
 _FILES = {"Model", "Plugins", "Loaded static plugins", "dynamicPlugins", "setPluginsToSerialize"}

@@ -15,11 +15,10 @@ from trtforensics.model.engine import EngineInfo, ProfileInfo, TimingCache
 from trtforensics.model.layer_types import FOREIGN_NODE, is_foreign_node, operation_of_type
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, EngineTensor, Fusion, MyelinOperation
-from trtforensics.model.profile import InferenceSamples, InferenceTimes, TimeSource
 from trtforensics.model.replay import Replay, ReplayTensor
 from trtforensics.model.run import RunResult
 from trtforensics.model.span import SourceSpan
-from trtforensics.model.timings import is_near_tie
+from trtforensics.model.timings import InferenceSamples, InferenceTimes, TimeSource, is_near_tie
 from trtforensics.parsers.notation.formats import Format, parse_formats
 from trtforensics.parsers.notation.names import is_helper, is_reformat, members
 from trtforensics.render.headline import headline_of

@@ -16,8 +16,7 @@ from trtforensics.console.terminal import visible
 from trtforensics.datasets.store import Dataset
 from trtforensics.errors import UsageError
 from trtforensics.plots.figure import WIDTH, Canvas, Figure, element, stylesheet
-from trtforensics.render import documents
-from trtforensics.render.json_text import dumps
+from trtforensics.render import json_text
 from trtforensics.render.markup import page, tag
 from trtforensics.render.stated_rows import figure
 
@@ -223,7 +222,7 @@ def text_of(group: Group) -> str:
     return "\n".join(map(visible, lines)) + "\n"
 
 
-_FORMS: documents.Forms = {
+_FORMS: json_text.Forms = {
     "since": lambda run: {key: run[key] for key in ("source", "run", "line", "dated")},
     "sure": lambda chance: 1 - chance,
 }
@@ -233,10 +232,10 @@ def document_of(groups: Sequence[Group]) -> str:
     """Return the JSON document of groups, schema 1."""
     every = [
         {"keys": dict(group.keys), "runs": len(group.runs), "levels": dict(group.levels)}
-        | {"changes": [documents.document_of("trend", trend, _FORMS) for trend in group.trends]}
+        | {"changes": [json_text.document_of("trend", trend, _FORMS) for trend in group.trends]}
         for group in groups
     ]
-    return dumps({"schema": 1, "kind": "trend", "alpha": ALPHA, "groups": every}, indent=1) + "\n"
+    return json_text.dumps({"schema": 1, "kind": "trend", "alpha": ALPHA, "groups": every}, indent=1) + "\n"
 
 
 _LEFT, _HEIGHT = 50.0, 110.0

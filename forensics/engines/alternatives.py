@@ -10,7 +10,7 @@ from itertools import chain
 from trtforensics.model.data_types import FLOATING, INDEXES, QUANTISED, type_word
 from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer, EngineTensor
-from trtforensics.model.profile import TimeSource
+from trtforensics.model.timings import TimeSource
 from trtforensics.parsers.notation.formats import parse_formats
 
 Result = Choice | CachedResult

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from trtforensics.model.data_types import ComputePrecision
-    from trtforensics.model.profile import TimeSource
     from trtforensics.model.span import SourceSpan
+    from trtforensics.model.timings import TimeSource
     from trtforensics.onnx_models.checked import CheckedModel
 
 UNKNOWN = "unknown"

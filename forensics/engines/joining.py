@@ -20,8 +20,8 @@ from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import UsageError
 from trtforensics.model.layer_types import NO_KERNEL
 from trtforensics.model.log import Build, BuildLog, EngineLayer
-from trtforensics.model.profile import InferenceTimes, TimeSource
 from trtforensics.model.span import LineCounts, SourceInfo, SourceSpan
+from trtforensics.model.timings import InferenceTimes, TimeSource
 from trtforensics.parsers.builds.engine import name_kernels
 from trtforensics.parsers.builds.origins import Tuning, resolve
 from trtforensics.parsers.builds.results import with_times

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from trtforensics.findings.registry import rules
 from trtforensics.findings.rule import Rule
 from trtforensics.findings.versions import flags, interface
-from trtforensics.knowledge.lifetimes import Lifetime
-from trtforensics.knowledge.periods import dotted
+from trtforensics.knowledge.periods import Lifetime, dotted
 from trtforensics.knowledge.table import records
 from trtforensics.knowledge.terms import ErrorCode, terms_of
 from trtforensics.parsers.notation.kernels import read_kernel

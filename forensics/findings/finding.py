@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from trtforensics.model.ledger import TimedUnit
     from trtforensics.model.log import Coverage
-    from trtforensics.model.profile import TimeSource
     from trtforensics.model.span import SourceSpan
+    from trtforensics.model.timings import TimeSource
     from trtforensics.render.headline import Headline
     from trtforensics.render.time_rows import TimeRow
 

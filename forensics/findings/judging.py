@@ -33,8 +33,8 @@ from trtforensics.findings.tree import MAX_EVIDENCE, NOT_SHOWN, RECORD, FindingW
 from trtforensics.findings.versions import Version
 from trtforensics.knowledge.operators import remedy_of
 from trtforensics.model.log import Build, BuildLog, Coverage
-from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import Ending, Program
+from trtforensics.model.timings import TimeSource
 from trtforensics.parsers.builds.run_outcomes import BENIGN, failure_of
 from trtforensics.render.headline import Headline, headlines, with_root
 from trtforensics.render.names import shortened

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from trtforensics.findings.case import LoggedBuild
 from trtforensics.findings.versions import Version
-from trtforensics.knowledge.lifetimes import told_of
-from trtforensics.knowledge.periods import dotted
+from trtforensics.knowledge.periods import dotted, told_of
 from trtforensics.knowledge.platforms import stack_of
 from trtforensics.knowledge.table import release
 

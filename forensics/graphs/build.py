@@ -19,7 +19,7 @@ from trtforensics.model.log import EngineLayer, EngineTensor, Fusion, OnnxNode
 from trtforensics.model.older_python import StrEnum
 from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.notation.names import is_reformat, members
-from trtforensics.render.documents import Forms, JsonObject, document_of
+from trtforensics.render.json_text import Forms, JsonObject, document_of
 
 _PROFILE = re.compile(r" \[profile (\d{1,18})\]\Z")
 _REFORMAT_NAME = re.compile(r"Reformat(?:ting CopyNode for|ted) ")

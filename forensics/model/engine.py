@@ -7,8 +7,8 @@ these too.
 from dataclasses import dataclass
 
 from trtforensics.model.log import EngineLayer, MyelinOperation
-from trtforensics.model.profile import ProfileRun
 from trtforensics.model.span import SourceInfo, SourceSpan
+from trtforensics.model.timings import ProfileRun
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from functools import cached_property
 from trtforensics.model.layer_types import UNTUNED, is_foreign_node
 from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer
 from trtforensics.model.older_python import StrEnum
-from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
 from trtforensics.model.span import SourceSpan
+from trtforensics.model.timings import LayerTime, ProfileRun, TimeSource
 
 _FAR = 2.0
 """How many times its steady time a row's average is where far slower calls are in it."""

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from trtforensics.model.arrays import Positions
     from trtforensics.model.data_types import ComputePrecision
     from trtforensics.model.notes import Note, Removal, StarvedLayer
-    from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
     from trtforensics.model.run import Run, RunResult
     from trtforensics.model.span import LineCounts, SourceInfo, SourceSpan, UnknownShape
-    from trtforensics.model.timings import Candidate, OpenBlock, TacticTimings
+    from trtforensics.model.timings import Candidate, LayerTime, OpenBlock, ProfileRun, TacticTimings, TimeSource
 
 _NAME = 120
 """Characters of a layer's name in a ``repr``."""

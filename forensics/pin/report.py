@@ -10,8 +10,7 @@ from trtforensics.pin.conditions import is_product
 from trtforensics.pin.pinnable import PinOffer
 from trtforensics.pin.plan import PinnedSlot, PinPlan, PinState
 from trtforensics.pin.verification import PinProof, PinUse, without_proof
-from trtforensics.render.documents import Forms, JsonObject, document_of
-from trtforensics.render.json_text import dumps, kernel_facts
+from trtforensics.render.json_text import Forms, JsonObject, document_of, dumps, kernel_facts
 
 SCHEMA = 1
 _SHOWN = 20

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from statistics import median
 
 from trtforensics.console.counting import counted
-from trtforensics.model.profile import InferenceSamples, InferenceTimes
+from trtforensics.model.timings import InferenceSamples, InferenceTimes
 from trtforensics.plots.figure import WIDTH, Box, Canvas, Cell, Figure
 from trtforensics.render.times import spread
 

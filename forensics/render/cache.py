@@ -6,8 +6,7 @@ from trtforensics.model.engine import KIND, SCHEMA, TimingCache
 from trtforensics.model.log import BuildLog, Tool
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel
-from trtforensics.render.documents import Forms, document_of
-from trtforensics.render.json_text import kernel_facts, render
+from trtforensics.render.json_text import Forms, document_of, kernel_facts, render
 
 _RECORD_DEPTH = 2
 

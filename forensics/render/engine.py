@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator
 from trtforensics.console.terminal import visible
 from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo, Repair
 from trtforensics.model.log import EngineLayer
-from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
-from trtforensics.render.documents import JsonObject, document_of
-from trtforensics.render.json_text import dumps
+from trtforensics.model.timings import LayerTime, ProfileRun, TimeSource
+from trtforensics.render.json_text import JsonObject, document_of, dumps
 from trtforensics.sources.engine import EngineFiles
 
 SCHEMA = 2

@@ -24,8 +24,18 @@ from trtforensics.model.run import RunResult
 from trtforensics.model.span import SourceInfo
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import only_type, read_kernel, read_tactic
-from trtforensics.render.documents import document_of, reader
-from trtforensics.render.json_text import boolean, encode, kernel_facts, number, render, text, text_or_null, texts
+from trtforensics.render.json_text import (
+    boolean,
+    document_of,
+    encode,
+    kernel_facts,
+    number,
+    reader,
+    render,
+    text,
+    text_or_null,
+    texts,
+)
 from trtforensics.render.runs import run_members
 
 SCHEMA = 3

@@ -12,8 +12,8 @@ from trtforensics.knowledge.platforms import sm_of
 from trtforensics.knowledge.table import rows
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Build, BuildLog, Message
-from trtforensics.model.profile import ProfileRun, TimeSource
 from trtforensics.model.run import Ending, PhaseName, Program, Run
+from trtforensics.model.timings import ProfileRun, TimeSource
 from trtforensics.render.build_facts import device_fact, engine_facts, tuning_facts
 from trtforensics.render.headline import FULL, allowed_types, joined_types
 from trtforensics.render.names import shortened

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import MEBIBYTE, counted, listed
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import ComparedOutput, Ending, Run, RunResult
-from trtforensics.render.documents import Forms, JsonObject, document_of
+from trtforensics.render.json_text import Forms, JsonObject, document_of
 
 if TYPE_CHECKING:
     from trtforensics.model.span import SourceSpan
@@ -60,7 +60,7 @@ def compared(run: Run) -> Iterator[tuple[str, SourceSpan]]:
         other = "a side that is not shown" if measured else right
         sides = f"{left} against {other}".strip() if other else f"{left}, validated alone" if alone else "two runners"
         failed = [output for output in outputs if output.passed is False]
-        good, bad = "are valid" if alone else "agree", "failed" if alone else "differ"
+        good, bad = ("are valid", "failed") if alone else ("agree", "differ")
         good, bad = ("have no verdict", "differ") if measured else (good, bad)
         number, judged = len(outputs), comparison.pass_rate is not None or measured
         passed = number if judged else sum(output.passed is True for output in outputs)

@@ -16,9 +16,9 @@ from trtforensics.model.layer_types import REFORMATS, is_foreign_node, operation
 from trtforensics.model.ledger import TimedUnit, TimeLedger, ledger_of
 from trtforensics.model.log import Build, BuildLog
 from trtforensics.model.older_python import StrEnum
-from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import PhaseName, RunResult
 from trtforensics.model.span import SourceSpan
+from trtforensics.model.timings import TimeSource
 from trtforensics.parsers.notation import names
 from trtforensics.render.build_facts import option_facts
 from trtforensics.render.headline import UNKNOWN_TYPE, computed_type, is_mostly_timed

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from statistics import fmean, median, quantiles
 
 from trtforensics.console.terminal import visible
-from trtforensics.model.profile import InferenceTimes
-from trtforensics.render.documents import document_of
-from trtforensics.render.json_text import render
+from trtforensics.model.timings import InferenceTimes
+from trtforensics.render.json_text import document_of, render
 
 SCHEMA = 1
 _PERCENTILES = (90, 95, 99)

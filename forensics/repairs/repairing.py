@@ -20,7 +20,7 @@ from trtforensics.onnx_models.graphs import all_nodes, copied, graphs, holds_gra
 from trtforensics.onnx_models.reading import PreparedModel, inferred, prepare, read_as_it_is
 from trtforensics.onnx_models.running import ModelSession, failures, first_line, session_of
 from trtforensics.onnx_models.samples import Sample, SampleSet, Values
-from trtforensics.render.documents import document_of
+from trtforensics.render.json_text import document_of
 from trtforensics.repairs import casts, explicit, folding
 from trtforensics.repairs.graph import DEFAULTS_SINCE, SHAPES, Change, RepairedGraph, defaults_of, part_of
 

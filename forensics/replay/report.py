@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from trtforensics.console.counting import grouped, head_lines
 from trtforensics.console.terminal import visible
 from trtforensics.model.replay import Problem, ProblemSeverity, Replay, ReplayEntry, ReplayForm
-from trtforensics.render.documents import Forms, JsonObject, document_of
-from trtforensics.render.json_text import render
+from trtforensics.render.json_text import Forms, JsonObject, document_of, render
 from trtforensics.render.names import wrapped
 from trtforensics.replay.edges import Meeting
 from trtforensics.replay.from_log import LeftOut

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from trtforensics.errors import UsageError
 from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
-from trtforensics.model.profile import LayerTime
+from trtforensics.model.timings import LayerTime
 from trtforensics.parsers.files.layer_json import read_layer_json
 from trtforensics.parsers.files.profile_json import read_profile_json
 from trtforensics.parsers.text.document import read_document

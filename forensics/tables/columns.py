@@ -7,7 +7,7 @@ from typing import Any
 
 from trtforensics.knowledge.table import rows
 from trtforensics.model.older_python import StrEnum
-from trtforensics.render.documents import FORMS, reader
+from trtforensics.render.json_text import FORMS, reader
 
 Value = str | float | bool | tuple[str, ...] | None
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from trtforensics.model.log import CachedResult, Choice, Coverage, EngineLayer, Fact, MessageCounts, Outcome, Tool
-from trtforensics.model.profile import ProfileRun, TimeSource
 from trtforensics.model.run import Ending, Run
+from trtforensics.model.timings import ProfileRun, TimeSource
 from trtforensics.parsers.builds.run_outcomes import BENIGN
 from trtforensics.parsers.builds.views import ENGINE, Log, latest
 from trtforensics.parsers.text.numbers import LONGEST_WHOLE, is_whole

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.knowledge.table import rows
-from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
 from trtforensics.model.run import RunResult, StatedName
+from trtforensics.model.timings import LayerTime, ProfileRun, TimeSource
 from trtforensics.parsers.builds.averages import levels
 from trtforensics.parsers.builds.stated import number_of, of_titles, stated
 from trtforensics.parsers.lines.events import duration, duration_or_none

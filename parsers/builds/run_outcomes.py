@@ -32,8 +32,6 @@ _FAILED_ROWS = {"own_row_cross", "own_row_fail", "own_row_empty"}
 _ROWS = ("own_row_check", "own_row_pass", *sorted(_FAILED_ROWS))
 _ROW_NAME = re.compile(r"^\W*(?:[0-9]+\W+(?=\w))?|\W+$")
 """What stands around the name of a row."""
-_SHOWN = 3
-"""Names of failed rows that are told."""
 BENIGN = re.compile(
     r"catchCudaError|Deserialize engine failed because |Skipping tactic |Tactic Device request: |== CAPTURED STD"
     r"|FAILED \| Iteration \d|I\w+::get\w+: Error Code 3"
@@ -225,7 +223,7 @@ class RunEvidence:
         failed = {name: line for line, is_failed, name in of_it if is_failed}
         if not failed or (len(named) < 2 and not self._view.has("own_row_empty")):  # noqa: PLR2004 - a table
             return None
-        why, names = f"of {len(of_it)} marked rows {len(failed)} failed", listed([*failed], _SHOWN)
+        why, names = f"of {len(of_it)} marked rows {len(failed)} failed", listed([*failed])
         return _Ended(Ending.FAILED, min(failed.values()), why, f"failed for {names}")
 
     def _process(self) -> _Ended | None:

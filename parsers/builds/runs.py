@@ -200,9 +200,8 @@ def _setting(view: LinesView, program: Program) -> str:
     """
     own = () if program in {Program.TRTEXEC, Program.POLYGRAPHY} else ("one", "own")
     engines = {name for _, name in view.each("loaded_file", "name")}
-    texts = [text for _, text in _facts(view, "first", *own)]
-    if len(engines) > 1:  # no line tells of which engine an input is
-        texts = [text for text in texts if not text.startswith("input ")]
+    first = (text for _, text in _facts(view, "first", *own))
+    texts = [text for text in first if len(engines) < 2 or not text.startswith("input ")]  # noqa: PLR2004 - whose, else
     verdicts = (verdict for _, verdict in view.each("own_result", "verdict"))
     return ", ".join(dict.fromkeys([*texts, *(verdict for verdict in verdicts if verdict in {"VALID", "INVALID"})]))
 

@@ -34,8 +34,6 @@ _FIGURE = re.compile(
     rf"(?<![\w.:/'\"-])(?P<number>{_NUMBER})(?! ?[0-9:])(?: ?(?P<unit>{_UNIT})(?:{_EACH})?(?![\w/]| ?=))?"
     r"(?![\w:'/]|\.[0-9])"
 )
-_BOUND = re.compile(r"\w [<>]=? ?$")
-"""What stands before a bound, which is no figure."""
 _MEASURES, _MEMORY, _SIGNED, _LOGGED = (_FORMS[what] for what in ("measure", "memory", "signed", "logger"))
 _NO_RESULT = re.compile("|".join(f"(?:{_WORDS[word]})" for word in ("setting", "progress", "notebook", "source code")))
 _TIMES = _FORMS["time"]
@@ -255,7 +253,7 @@ def _in_line(text: str) -> Iterator[_Figure]:
     base, start, first = "", 0, next((each for each in found if each["unit"]), found[0] if found else None)
     for match in found:
         before = text[start : match.start()]
-        if _BOUND.search(before):
+        if _FORMS["bound"].search(before):
             continue
         of_name = None if match["unit"] else _UNIT_OF_NAME.search(before)
         before = before[: of_name.start()] + ":" if of_name else before

@@ -14,8 +14,8 @@ from typing import Any
 from trtforensics.errors import NotEngineInfoError
 from trtforensics.model.engine import Engine, EngineInfo, IoTensor
 from trtforensics.model.log import EngineLayer, EngineTensor
-from trtforensics.model.profile import LayerTime, ProfileRun
 from trtforensics.model.span import SourceSpan
+from trtforensics.model.timings import LayerTime, ProfileRun
 from trtforensics.parsers.files.exported_json import PlacedValue, each_document
 from trtforensics.parsers.lines.events import tactic_id
 from trtforensics.parsers.notation.names import onnx_nodes

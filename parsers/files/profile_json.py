@@ -11,7 +11,7 @@ from typing import Any
 
 from trtforensics.errors import NotEngineInfoError
 from trtforensics.model.engine import ProfileInfo
-from trtforensics.model.profile import InferenceSamples, InferenceTimes, LayerTime, ProfileRun
+from trtforensics.model.timings import InferenceSamples, InferenceTimes, LayerTime, ProfileRun
 from trtforensics.parsers.files.exported_json import PlacedValue, each_document
 from trtforensics.parsers.text.document import Document
 

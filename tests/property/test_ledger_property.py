@@ -21,8 +21,8 @@ from trtforensics.findings.case import Case
 from trtforensics.findings.registry import rules
 from trtforensics.model.layer_types import UNTUNED, is_foreign_node
 from trtforensics.model.ledger import ledger_of
-from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
 from trtforensics.model.run import RunResult
+from trtforensics.model.timings import LayerTime, ProfileRun, TimeSource
 from trtforensics.plots.engine_figures import layers as layers_figure
 from trtforensics.render.log_json import to_json
 from trtforensics.render.stated_rows import figure as spelled

@@ -22,9 +22,8 @@ from trtforensics.model.log import (
     ReformatLayer,
     Tool,
 )
-from trtforensics.model.profile import TimeSource
 from trtforensics.model.span import LineCounts, SourceInfo, SourceSpan
-from trtforensics.model.timings import TacticTimings
+from trtforensics.model.timings import TacticTimings, TimeSource
 
 
 def no_timings() -> TacticTimings:

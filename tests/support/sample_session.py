@@ -31,10 +31,9 @@ from trtforensics.model.log import (
     Stage,
     Tool,
 )
-from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import RunResult
 from trtforensics.model.span import LineCounts, SourceInfo, SourceSpan, UnknownShape
-from trtforensics.model.timings import NO_TACTIC, Candidate, TacticTimings
+from trtforensics.model.timings import NO_TACTIC, Candidate, TacticTimings, TimeSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

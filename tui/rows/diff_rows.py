@@ -9,8 +9,8 @@ from trtforensics.comparison.report import left_out
 from trtforensics.comparison.times import LayerDelta, LayerTimes, OtherCircumstance
 from trtforensics.comparison.views import TOTALS, LayerView
 from trtforensics.console.counting import counted, grouped, milliseconds
-from trtforensics.model.profile import TimeSource
 from trtforensics.model.span import SourceSpan
+from trtforensics.model.timings import TimeSource
 from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Presentation, Role, bar, broken, fit, flush, list_columns
 from trtforensics.tui.rows.time_map import WIDE
 

@@ -11,7 +11,7 @@ from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.runner.surroundings import differing, is_read_in_turn
 from trtforensics.bisection.search import Ask, Verdict
 from trtforensics.console.counting import listed, ranges
-from trtforensics.render.documents import Forms, JsonObject, document_of
+from trtforensics.render.json_text import Forms, JsonObject, document_of
 
 Event = dict[str, object]
 """A line of the journal."""

@@ -22,7 +22,7 @@ from trtforensics.console.own_files import is_there, read_own
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.model.version import __version__
 from trtforensics.parsers.text.document import check_json
-from trtforensics.render.documents import document_of
+from trtforensics.render.json_text import document_of
 
 Document = dict[str, object]
 

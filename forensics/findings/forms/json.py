@@ -4,9 +4,8 @@ from dataclasses import asdict
 
 from trtforensics.findings.finding import Report, answer_of
 from trtforensics.findings.forms.rendering import Look
-from trtforensics.render.documents import Forms, JsonObject, document_of
 from trtforensics.render.headline import first_line
-from trtforensics.render.json_text import dumps
+from trtforensics.render.json_text import Forms, JsonObject, document_of, dumps
 
 SCHEMA = 2
 _FORMS: Forms = {

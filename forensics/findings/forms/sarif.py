@@ -18,8 +18,7 @@ from trtforensics.findings.registry import rule_of
 from trtforensics.findings.rule import Explanation
 from trtforensics.model.version import __version__
 from trtforensics.parsers.text.stored import STANDARD_INPUT
-from trtforensics.render.documents import Forms, JsonObject, document_of
-from trtforensics.render.json_text import dumps
+from trtforensics.render.json_text import Forms, JsonObject, document_of, dumps
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 VERSION = "2.1.0"

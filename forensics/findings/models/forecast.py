@@ -20,8 +20,8 @@ from trtforensics.findings.models.seen import by_reason, head, of_nodes
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.machine import memory_mib
 from trtforensics.findings.target import profile_of
-from trtforensics.knowledge.lifetimes import told_of
 from trtforensics.knowledge.operators import Restriction, dla_operators, operator_support
+from trtforensics.knowledge.periods import told_of
 from trtforensics.knowledge.platforms import memory_of
 from trtforensics.knowledge.table import Release, minor, records, release
 

@@ -21,7 +21,7 @@ from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import profile
 from trtforensics.model.data_types import HALVES, QUANTISED
 from trtforensics.model.layer_types import DATA_MOVEMENT, GENERATED, REFORMATS
-from trtforensics.model.profile import TimeSource
+from trtforensics.model.timings import TimeSource
 
 _IMAGE_CHANNELS = 4
 """Most channels that an input has as an image: its first convolution cannot have more."""

@@ -366,15 +366,14 @@ def worse_measures(case: Case) -> Iterator[Observation]:
     run = case.log.run_of(case.build)
     reference: dict[str, tuple[RunResult, str]] = {}
     for result in () if run is None else run.results:
-        name = result.stated
-        measure = None if name is None or result.number is None else _MEASURE.search(name.name)
-        if name is None or measure is None:
+        name, number = result.stated, result.number
+        if name is None or number is None or not (measure := _MEASURE.search(name.name)):
             continue
         sides = re.sub(rf"{re.escape(measure[0])}\W+(?:of|with|for)\W+(?:the )?", "", name.name), name.group
         side = next((each for each in (name.row, *sides) if _OURS.search(each) or _REFERENCE.search(each)), "")
         key = f"{measure[0].lower()} {name.unit}"
         before, label = reference.get(key, (result, ""))
-        part = (result.number or 0) / (before.number or 1)
+        part = number / (before.number or 1)
         if side and not _OURS.search(side):
             reference[key] = result, side
         elif side and label and (part < _KEPT if measure["higher"] else part > _GROWN):

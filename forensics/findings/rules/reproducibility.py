@@ -11,9 +11,8 @@ from trtforensics.findings.rule import Rule, explained
 from trtforensics.findings.steps import commands
 from trtforensics.findings.steps.machine import clocks, is_jetson
 from trtforensics.model.layer_types import is_foreign_node
-from trtforensics.model.profile import TimeSource
 from trtforensics.model.span import SourceSpan
-from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.model.timings import NEAR_TIE_RATIO, TimeSource
 from trtforensics.render.time_rows import SpreadForm, enqueue_bound, mean_of, spread_of
 
 

@@ -13,8 +13,8 @@ from trtforensics.findings.steps.commands import PROFILING, given_flags, profile
 from trtforensics.model.ledger import TimedUnit, UnitKind
 from trtforensics.model.log import EngineLayer
 from trtforensics.model.notes import Note
-from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import RunResult
+from trtforensics.model.timings import TimeSource
 from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import TOTALS, busy_part, enqueue_bound, kind_of, mean_of, shares, transfers_bound
 

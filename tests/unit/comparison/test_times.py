@@ -10,8 +10,8 @@ import pytest
 from tests.support.build_views import build, layer
 from trtforensics.comparison.times import ONE_SIDE, SHAPE, compare_times, layer_times
 from trtforensics.comparison.views import Circumstance, LayerTensors, LayerView, Measured, RunView
-from trtforensics.model.profile import TimeSource
 from trtforensics.model.span import SourceSpan
+from trtforensics.model.timings import TimeSource
 
 if TYPE_CHECKING:
     from trtforensics.comparison.times import LayerTimes

@@ -12,8 +12,8 @@ from trtforensics.comparison.compare import compare
 from trtforensics.comparison.differences import DifferenceType
 from trtforensics.comparison.loading import load_side
 from trtforensics.comparison.views import run_of_build, run_of_samples
-from trtforensics.model.profile import InferenceSamples
 from trtforensics.model.span import SourceSpan
+from trtforensics.model.timings import InferenceSamples
 
 if TYPE_CHECKING:
     from collections.abc import Callable

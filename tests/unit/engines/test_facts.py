@@ -12,7 +12,7 @@ from trtforensics.engines.facts import EngineFacts
 from trtforensics.engines.onnx_nodes import block_of
 from trtforensics.engines.quantities import alignment_of
 from trtforensics.model.data_types import ComputePrecision, PrecisionSource
-from trtforensics.model.profile import TimeSource
+from trtforensics.model.timings import TimeSource
 
 
 def test_sums_shares_and_reformats_follow_from_the_layers() -> None:

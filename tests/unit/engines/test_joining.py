@@ -17,7 +17,7 @@ from trtforensics.engines.facts import EngineFacts
 from trtforensics.engines.joining import goes_together, join_files, load_joined, select_build
 from trtforensics.errors import UsageError
 from trtforensics.graphs.build import BuildGraph
-from trtforensics.model.profile import TimeSource
+from trtforensics.model.timings import TimeSource
 from trtforensics.render.log_json import to_json
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.sources.kinds import is_engine_file

@@ -9,7 +9,7 @@ import pytest
 
 from trtforensics.engines.joining import load_joined
 from trtforensics.errors import UsageError
-from trtforensics.model.profile import TimeSource
+from trtforensics.model.timings import TimeSource
 
 if TYPE_CHECKING:
     from pathlib import Path

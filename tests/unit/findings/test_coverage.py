@@ -11,7 +11,7 @@ from tests.support.marked_logs import marked
 from trtforensics.findings.finding import in_words
 from trtforensics.findings.judging import coverage_of
 from trtforensics.model.log import Coverage
-from trtforensics.model.profile import TimeSource
+from trtforensics.model.timings import TimeSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable

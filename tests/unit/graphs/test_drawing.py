@@ -15,7 +15,7 @@ from trtforensics.graphs.build import BuildGraph
 from trtforensics.graphs.drawing import Colouring, drawn, rendered
 from trtforensics.graphs.views import View, viewed
 from trtforensics.model.data_types import ComputePrecision, PrecisionSource
-from trtforensics.model.profile import TimeSource
+from trtforensics.model.timings import TimeSource
 from trtforensics.render import colours
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from tests.support.graph_builds import build, engine, small_build, span, tensor
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.graphs.build import BuildGraph
 from trtforensics.graphs.netron import DOMAIN, to_onnx
-from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
+from trtforensics.model.timings import LayerTime, ProfileRun, TimeSource
 
 
 def test_each_layer_is_a_node_with_its_facts() -> None:

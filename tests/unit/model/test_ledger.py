@@ -9,8 +9,8 @@ import pytest
 from tests.support.graph_builds import build, choice, engine, span
 from trtforensics.model.ledger import UnitKind, ledger_of
 from trtforensics.model.log import CachedResult
-from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
 from trtforensics.model.run import RunResult
+from trtforensics.model.timings import LayerTime, ProfileRun, TimeSource
 
 if TYPE_CHECKING:
     from trtforensics.model.log import Build

@@ -13,9 +13,9 @@ from trtforensics.comparison.times import LayerTimes, layer_times
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.model.data_types import ComputePrecision, PrecisionSource
 from trtforensics.model.log import LayerTuning
-from trtforensics.model.profile import InferenceSamples, InferenceTimes, TimeSource
 from trtforensics.model.run import RunResult
 from trtforensics.model.span import SourceInfo
+from trtforensics.model.timings import InferenceSamples, InferenceTimes, TimeSource
 from trtforensics.plots.engine_figures import (
     MOST_ROWS,
     NEEDS,

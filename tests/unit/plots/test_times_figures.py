@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.graph_builds import span
-from trtforensics.model.profile import InferenceSamples, InferenceTimes
 from trtforensics.model.span import SourceInfo
+from trtforensics.model.timings import InferenceSamples, InferenceTimes
 from trtforensics.plots.figure import WIDTH
 from trtforensics.plots.times_figures import figures_of_times
 

@@ -16,7 +16,7 @@ from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.model.ledger import TimedUnit, UnitKind
 from trtforensics.model.log import Outcome
-from trtforensics.model.profile import TimeSource
+from trtforensics.model.timings import TimeSource
 from trtforensics.render.headline import first_line, headline_of, headlines, run_lines, with_root
 from trtforensics.render.time_rows import kind_of, time_rows
 from trtforensics.sources.quoting import ReadLog

@@ -11,7 +11,7 @@ from tests.support.sample_session import Scribe
 from tests.support.schemas import schema
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.model.data_types import ComputePrecision, PrecisionSource
-from trtforensics.model.profile import TimeSource
+from trtforensics.model.timings import TimeSource
 from trtforensics.tables.layers import LAYER_COLUMNS, layer_table
 
 FOREIGN = "{ForeignNode[a...b]}"

@@ -12,8 +12,7 @@ from rich.cells import cell_len
 
 from trtforensics.engines.facts import LayerFacts
 from trtforensics.model.layer_types import REFORMATS, UNTUNED
-from trtforensics.model.profile import TimeSource
-from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.model.timings import NEAR_TIE_RATIO, TimeSource
 from trtforensics.render.headline import computed_type
 from trtforensics.tables.columns import Cell, TableColumn
 from trtforensics.tables.layers import LAYER_CELLS, LAYER_COLUMNS, UNKNOWN

@@ -39,7 +39,7 @@ from trtforensics.tui.rows.pieces import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trtforensics.model.profile import TimeSource
+    from trtforensics.model.timings import TimeSource
     from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.tables.columns import TableColumn
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.model.profile import TimeSource
+from trtforensics.model.timings import TimeSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable

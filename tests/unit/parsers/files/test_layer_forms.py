@@ -9,7 +9,7 @@ import pytest
 
 from trtforensics.engines.joining import load_joined, select_build
 from trtforensics.errors import ForensicsError
-from trtforensics.model.profile import TimeSource
+from trtforensics.model.timings import TimeSource
 from trtforensics.sources.kinds import Kind, kind_of
 
 if TYPE_CHECKING:

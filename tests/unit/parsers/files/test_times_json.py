@@ -14,7 +14,7 @@ from trtforensics.sources.kinds import Kind, sniff_kind
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from trtforensics.model.profile import InferenceTimes
+    from trtforensics.model.timings import InferenceTimes
 
 NEW = """[
   { "startEnqMs" : 1, "endD2hMs" : 3, "computeMs" : 1.5, "latencyMs" : 2 }

@@ -13,7 +13,7 @@ from tests.support.screens import text_of
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import ForensicsError
 from trtforensics.model.log import CachedResult
-from trtforensics.model.profile import LayerTime, ProfileRun
+from trtforensics.model.timings import LayerTime, ProfileRun
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.tui.rows.time_map import SHOWN, MapRow, TimeMap, address
 

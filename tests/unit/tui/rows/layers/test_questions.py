@@ -11,7 +11,7 @@ from tests.support.engine_builds import build_of, layer, tuned
 from tests.support.sample_session import Scribe
 from tests.support.screens import text_of
 from trtforensics.model.data_types import ComputePrecision, PrecisionSource
-from trtforensics.model.profile import TimeSource
+from trtforensics.model.timings import TimeSource
 from trtforensics.tui.rows.layers.columns import LEAST_NAME, SHOWN, ColumnLayout
 from trtforensics.tui.rows.layers.index import LayerIndex
 from trtforensics.tui.rows.layers.questions import question_at, question_lines, why_lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.graph_builds import span
-from trtforensics.model.profile import LayerTime, ProfileRun
+from trtforensics.model.timings import LayerTime, ProfileRun
 
 
 def run(*names: str) -> ProfileRun:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.for_each import for_each
-from trtforensics.knowledge.lifetimes import told_of
+from trtforensics.knowledge.periods import told_of
 
 
 @for_each(
