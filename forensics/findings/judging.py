@@ -35,7 +35,7 @@ from trtforensics.knowledge.operators import remedy_of
 from trtforensics.model.log import Build, BuildLog, Coverage
 from trtforensics.model.run import Ending, Program
 from trtforensics.model.timings import TimeSource
-from trtforensics.parsers.builds.run_outcomes import BENIGN, failure_of
+from trtforensics.parsers.builds.run_outcomes import BENIGN
 from trtforensics.render.headline import Headline, headlines, with_root
 from trtforensics.render.names import shortened
 from trtforensics.render.report_rows import detail_rows, rows_of_builds
@@ -478,10 +478,6 @@ def coverage_of(log: BuildLog) -> Coverage:
     )
 
 
-_OF_THE_LOG = {"TF701", "TF702", NOT_SHOWN}
-"""Findings about what a log does not hold, which is no error of its run."""
-
-
 def _with_root(log: BuildLog, headline: Headline, roots: Sequence[Finding]) -> Headline:
     """Say in the headline of a run that did not pass which finding is the root of that, and where it stands."""
     builds = set(log.runs[headline.index].builds) if log.runs else {headline.index}
@@ -492,5 +488,4 @@ def _with_root(log: BuildLog, headline: Headline, roots: Sequence[Finding]) -> H
         return headline
     lines = (each.span.line for each in root.evidence)
     line = next((line for line in lines if headline.first_line <= line <= headline.last_line), root.line)
-    failed = failure_of(root.evidence[0].text, root.code)[0] or "error" * (root.code not in _OF_THE_LOG)
-    return with_root(headline, root.code, line, failed)
+    return with_root(headline, root.code, line, root.evidence[0].text)

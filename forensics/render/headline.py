@@ -24,6 +24,8 @@ from trtforensics.render.stated_rows import figure, first_stated
 SEPARATOR = " · "
 _NAMES = {row["program"]: row["name"] for row in rows("programs", "trtforensics.render")}
 _WORDS = {Ending.NONE: "ENDED WITHOUT A VERDICT"}
+_OF_THE_LOG = {"TF701", "TF702", "TF705"}
+"""Findings about what a log does not hold, which is no error of its run."""
 _ENDINGS = {Outcome.PASSED: Ending.PASSED, Outcome.FAILED: Ending.FAILED, Outcome.TRUNCATED: Ending.NONE}
 _VENDOR = re.compile(r"^(?:NVIDIA )?(?:GeForce )?")
 TYPES = {element.name: element.option for element in ELEMENT_TYPES.values() if element.option}
@@ -109,13 +111,17 @@ def headline_of(log: BuildLog, build: Build) -> Headline:
     return _of_files(build) if run is None else _of_run(log, run)
 
 
-def with_root(headline: Headline, code: str, line: int, failed: str = "error") -> Headline:
+def with_root(headline: Headline, code: str, line: int, text: str) -> Headline:
     """Say which finding is the root of what went wrong, in place of the line of the verdict, and what failed by it.
 
-    A run that came to its end counts as passed where nothing went wrong; beside a root it only ended.
+    ``text`` is the line that the finding cites first. A run that came to its end counts as passed where nothing went
+    wrong; beside a root it only ended.
     """
     place = f", root {code} in line {line}"
     if not headline.passed:
+        from trtforensics.parsers.builds.run_outcomes import failure_of  # noqa: PLC0415 - the first picture has no root
+
+        failed = "" if code in _OF_THE_LOG else failure_of(text, code)[0] or "error"
         reached = headline.reached or failed * (headline.ending is Ending.NONE)
         return replace(headline, at=place, root=code, reached=reached)
     reached = headline.reached or "came to its end" * ((headline.line or 0) > line)

@@ -53,7 +53,7 @@ def first_rows(
     run = log.run_of(build)
     headline = headline_of(log, build) if run is None else every[run.index]
     root = _root_of_failure(findings or ())
-    headline = headline if root is None else with_root(headline, root.code, root.line)
+    headline = headline if root is None else with_root(headline, root.code, root.line, root.evidence[0].text)
     outcome = outcome_piece(headline, reading=reading)
     words = SEPARATOR.join((outcome.text, *headline.parts))
     rows: list[Row] = [

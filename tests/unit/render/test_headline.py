@@ -304,6 +304,13 @@ def test_what_a_timing_cache_served_is_said_where_no_line_shows_its_results(load
     ]
 
 
+def test_a_log_that_is_cut_failed_at_nothing_that_its_command_names(load: Load) -> None:
+    command = "&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=a.onnx"
+    (cut,) = headlines(load(command))
+    assert with_root(cut, "TF701", 1, command).outcome == "ENDED WITHOUT A VERDICT, root TF701 in line 1"
+    assert with_root(cut, "TF108", 1, command).outcome == "IMPORT FAILED, root TF108 in line 1"
+
+
 def test_a_program_that_came_to_its_end_beside_a_root_did_not_pass(load: Load) -> None:
     (ended,) = headlines(load("[11/21/2026-10:05:00] [TRT] [V] said\nFinish"))
     (passed,) = headlines(load("&&&& PASSED TensorRT.trtexec [TensorRT v8601] # trtexec"))

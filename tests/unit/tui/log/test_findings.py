@@ -20,7 +20,7 @@ async def test_findings_come_after_the_parse_and_are_those_of_the_build_in_view(
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, slow_session.started.is_set)
         await pilot.press("5")
-        assert "findings come when the log is read" in screen_text(app)
+        await until(pilot, lambda: "findings come when the log is read" in screen_text(app))
         slow_session.gate.set()
         await parsed(pilot)
         assert "5 Findings 2" in screen_text(app)
