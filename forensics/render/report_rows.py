@@ -207,7 +207,7 @@ def _of_run(build: Build, run: Run | None) -> Values:
 
 
 _SIBLINGS = 5
-"""The fewest layers of one kind of which one can stand out."""
+"""A layer stands out among at least so many of its kind."""
 _LONG_TIMES, _LONG_PERCENT = 25, 5
 """How many times the median of its kind a layer takes at least that stands out, and of the profile."""
 _KEYS = {"gpu": "gpu_compute_ms", "enqueue": "enqueue_ms", "whole": "latency_ms", "h2d": "h2d_ms", "d2h": "d2h_ms"}

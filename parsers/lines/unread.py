@@ -48,7 +48,7 @@ _SUBJECT = re.compile(
 """What a few lines by themselves are about, where they come of a build or its profile."""
 _TYPES = re.compile(rb"(?i)\b(?:fp16|int8)\b")
 ONE_QUESTION = 60
-"""The most lines of a text that somebody pasted to ask one question."""
+"""A pasted question has at most so many lines."""
 _FRAME = re.compile(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")
 """A frame of a Python traceback. A traceback is read even where it does not name TensorRT."""
 _HINTS = tuple(row["word"].encode() for row in rows("hints", "trtforensics.parsers.lines"))

@@ -45,12 +45,12 @@ def invalid(case: Case) -> Iterator[Observation]:
     name = f"timing-{'.'.join(map(str, case.version.numbers))}.cache" if case.version else "timing-new.cache"
     step = Step("Make a cache of its own for this machine", commands.trtexec(case, f"--timingCacheFile={name}"))
     headers = followed_by(case.notes("plan_magic", "plan_version"), case.notes("cache_unused"))
-    refused, unfit = [*headers, *case.notes("cache_unused")], case.notes("cache_invalid")
+    refused = [*headers, *case.notes("cache_unused")]
+    unfit = [] if _gives_no_cache(case) else case.notes("cache_invalid")
     if refused or case.notes("cache_loaded") or "imingCache" in (case.build.command or ""):
-        notes = refused if _gives_no_cache(case) else [*refused, *unfit]
-        made = case.notes("cache_serializing", "cache_serialized") if notes else []
-        yield from observe([*notes, *made], "The timing cache was refused", steps=(step,))
-    elif not _gives_no_cache(case):
+        made = case.notes("cache_serializing", "cache_serialized") if refused or unfit else []
+        yield from observe([*refused, *unfit, *made], "The timing cache was refused", steps=(step,))
+    else:
         cause, fix = invalid.variants["none"]
         title = "The build has no timing cache that fits, and makes one of its own"
         yield from observe(unfit, title, severity=Severity.NOTE, cause=cause, fix=fix)

@@ -1,4 +1,4 @@
-"""What changed from run to run: planted changes are found and told with their run; chance gives hardly any."""
+"""Trends find each planted change and name its run; random times give hardly any change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layers of a build, what each opens to, what is told of it, and the lines that lead to them."""
+"""The index of layers: the rows of each layer, its details, and the log lines that lead to it."""
 
 from __future__ import annotations
 
