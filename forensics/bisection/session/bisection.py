@@ -47,7 +47,7 @@ def bisect(  # noqa: PLR0913 - a job, how it runs, and what is said of it
         def write() -> SearchAnswer:
             answer = answer_of(lever, search, session.answers)
             if answer.certified and (edited := session.edited()):
-                why = f"{listed(edited)} changed while probes ran; run it again"
+                why = f"{listed(edited)} changed, or could not be read, while probes ran; run it again"
                 answer = replace(answer, status=Status.NAMED.value, why=why)
             write_result(directory, answer.document())
             return answer

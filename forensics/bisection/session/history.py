@@ -253,7 +253,7 @@ class History:
     def changes(self, done: Finished, judge: Judge) -> list[str]:
         """Say in what a judgement's judge differs from another; nothing: it stands."""
         if edited := sorted(done.edited - self.written):
-            return [f"{listed(edited)} changed while probes ran"]
+            return [f"{listed(edited)} changed, or could not be read, while probes ran"]
         if done.judge == judge.name:
             return []
         parts = self.judges.get(done.judge)

@@ -184,7 +184,7 @@ def test_what_was_edited_while_probes_ran_is_not_known_to_have_judged_them(check
     Path("golden.txt").write_text("0")
     again = search("out")
     assert again.culprits == search("new").culprits
-    assert [each.why for each in again.verdicts.again] == ["golden.txt changed while probes ran"]
+    assert [each.why for each in again.verdicts.again] == ["golden.txt changed, or could not be read, while probes ran"]
     assert again.verdicts.reused == 2
 
 
