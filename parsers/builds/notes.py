@@ -48,6 +48,7 @@ NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 
 _ECHOED = re.compile(
     r".*\blegend:|.*Starting Python backend stub|ERROR: pip's dependency resolver does|\s*\d+ \| .*[;{})]\s*$|"
+    r" +--?\w[\w-]*(?:, -{1,2}\w[\w-]*)?(?:[= ]\S+)? {2,}\S|"
     r"\s*(?:Step \d+/\d+ : |#\d+ (?:\[[^\]]*\] )?(?:RUN|COPY|ENV) |\+{1,3} \w|\$ \w|In \[\d+\]: [!%])"
 )
 """The beginning of a command or code that is only echoed, of a legend, of a note of pip: what it names did not fail."""
@@ -147,8 +148,8 @@ def _worded(
     """Give the lines of a short excerpt that say in any form that something failed; nothing in it names a cause."""
     for line, parts in texts.items() if len(texts) <= unread.FEW else ():
         text = max(parts, key=len)
-        quiet = any(_RESULT.match(part) or _MEMBER.match(part) for part in parts) or levels.get(line, "E") != "E"
-        if unread.says_failure(text) and not quiet:
+        no_error = any(each.match(part) for each in (_RESULT, _MEMBER, _ECHOED) for part in parts)
+        if unread.says_failure(text) and not no_error and levels.get(line, "E") == "E":
             yield line, *(_classified(texts, line, "", ours=False) or (unread.ANY_ERROR, {"text": text}))
 
 

@@ -191,8 +191,10 @@ class RunEdges:
                 known = {name: time}
 
     def _scripts(self, _: Sequence[int]) -> Iterator[int]:
-        """Give where a script prints what Python's argparse read, if it does so again and again."""
-        yield from self._log.lines("own_options")[1:]
+        """Give where a script prints what Python's argparse read, if it does so again, and not twice at one launch."""
+        for (before, was), (line, text) in pairwise(self._log.each("own_options", "text")):
+            if text != was or any(before < made < line for made in self._made):
+                yield line
 
     def _fenced(self, _: Sequence[int]) -> Iterator[int]:
         """Give the fences of a document behind a fenced block that ends with an error, a crash or a success.

@@ -18,17 +18,21 @@ _PRINTED = re.compile(
     r"^\s*(?:[\[({|&]|\W*(?i:warn(?:ing)?|info|debug|error)\b)|^\s{3}|\s\|\s|\bFile \"|=.*=.*=|\b(?:INFO|WARN|SUCC)\b"
 )
 """What a program printed, beside the lines of loggers."""
+_WORD = r"[^\W\d_][\w'-]*(?:/\w+)?"
 _SAID = re.compile(
-    r"[^\W\d_]\w*(?:[ ,.'?/]+[^\W\d_]\w*){3}|[\u4e00-\u9fff]{3}|^\W*\S*(?:trtexec|polygraphy|perf_analyzer) .*--"
+    rf"{_WORD}(?:[,.?]* +{_WORD}){{3}}|[\u4e00-\u9fff]{{3}}|^\W*\S*(?:trtexec|polygraphy|perf_analyzer) .*--"
 )
 """What its owner says or types: four words in a row, or a command."""
+_SETTING = re.compile(r"\s*(?:$|#|;|//|\[[\w-]+\]\s*$|[\w.-]+\s*[=:]\s*\S*\s*(?:$|[;#]))")
+"""A line of a file of settings, with comments that tell of no problem."""
 
 
 def as_excerpt(case: Case, read: QuotedLog, worst: Severity) -> Case:
     """Return a case with the text of a short log; without it of a longer one, or of several files."""
     source = read.log.source
     quoted = read.quote(range(1, source.lines + 1)) if source.lines <= ONE_QUESTION and not source.parts else {}
-    return replace(case, worst=worst, excerpt="\n".join(quoted[line] for line in sorted(quoted)))
+    told = not all(map(_SETTING.match, quoted.values()))
+    return replace(case, worst=worst, excerpt=told * "\n".join(quoted[line] for line in sorted(quoted)))
 
 
 @explained("TF706")

@@ -100,6 +100,13 @@ def test_each_start_of_a_script_is_a_run_of_its_own_options(read: Load) -> None:
     )
 
 
+def test_options_that_a_script_prints_twice_at_one_start_are_of_one_run(read: Load) -> None:
+    start = "Args: Namespace(mode='fp32', url='tcp://127.0.0.1:50164')\nRank of current process: 0\n"
+    text = 2 * start + "TensorRT inference time for single image: 0.5 seconds\n"
+    assert len(read(text + "import tensorrt").runs) == 1
+    assert len(read(2 * text + "import tensorrt").runs) == 2
+
+
 def test_a_program_that_names_no_tensorrt_anywhere_runs_without_it(read: Load) -> None:
     text = "Ultralytics 8.4.95 Python-3.12.3 torch-2.8.0 CPU\nONNX: export success 0.7s\nresult=FAIL\n{}"
     assert "without TensorRT" in headlines(read(text.format("onnxruntime ran")))[0].text

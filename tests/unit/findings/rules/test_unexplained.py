@@ -151,6 +151,7 @@ def test_a_warning_of_a_program_is_no_error_of_a_class(said: str, tmp_path: Path
         ("./fold net.onnx -o failed.onnx --check", False),
         ("`--fail-fast`", False),
         ('raise ValueError("the type of the input must be float")', False),
+        ("  --failOnMiss, -f       The type of the input must be float, otherwise it is not supported", False),
         ("  109 |     assert(plan->getNbWarps() == 3 && type_must_be_float);", False),
         ("the type of the input must be float", True),
         ("We can't fold this: the type of the input must be float", True),
@@ -162,3 +163,16 @@ def test_what_the_owner_says_or_types_is_no_error(said: str, *, is_error: bool, 
     log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 20, on_progress=lambda _: None)
     found = judge(Inputs([log]), Suppression()).findings
     assert any(each.code != "TF701" for each in found) is is_error
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# INT8 results are worse than those of FP16 here, the accuracy drops.\nbatch=1 ; as built\n[property]\n",
+        "c++ -lnvinfer src/TensorRT/calibrator/calibrator.cpp src/detector/precision.cpp -o detect\n",
+    ],
+)
+def test_a_file_of_settings_and_a_line_of_paths_ask_nothing(text: str, tmp_path: Path) -> None:
+    (tmp_path / "b.txt").write_text(text, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.txt"), max_bytes=1 << 20, on_progress=lambda _: None)
+    assert "TF706" not in {each.code for each in judge(Inputs([log]), Suppression()).findings}
