@@ -76,7 +76,7 @@ class Package(Period):
     way: str
 
 
-_NAMED = re.compile(r"(?<![\w-])((?:--)?[A-Za-z]\w*(?:-[A-Za-z]\w*)*)(?:(?:==|[ -]v?)(\d+(?:\.\d+)+))?")
+_NAMED = re.compile(r"(?<![\w-])((?:--)?[A-Za-z]\w*(?:-[A-Za-z]\w*)*)\b(?!\.\w)(?:(?:==|[ -]v?)(\d+(?:\.\d+)+))?")
 _PLACES = {"PyPI": "on PyPI", "Jetson": "supported by TensorRT on Jetson"}
 
 

@@ -11,6 +11,7 @@ from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.machine import is_jetson, memory_mib, workspace
 from trtforensics.knowledge.periods import beyond, dotted, spans
 from trtforensics.knowledge.platforms import Platform, releases_for, supported
+from trtforensics.knowledge.terms import error_code
 from trtforensics.model.log import Outcome, Tool
 from trtforensics.model.notes import Note
 
@@ -25,10 +26,9 @@ def no_gpu(case: Case) -> Iterator[Observation]:
     goes_on = any(each.span.line > last and each.severity != "E" for each in case.build.messages)
     benign = rtx or (goes_on and all(note.span.line in passing for note in notes))
     hindrance = " (TensorRT-RTX builds nevertheless)" if benign else ""
-    codes = {note.text("code") for note in notes} - {""}
-    old = "the driver is too old" * bool(codes & {"35", "222"} or case.notes("driver_old"))
-    why = old or ("no GPU is found" if codes & {"38", "100"} else "no GPU, or too old a driver")
-    why = f"error {codes.pop()}" if codes and not codes & {"35", "38", "100", "222"} else why
+    known = {code: error_code("cuda", int(code)) for code in sorted({note.text("code") for note in notes} - {""})}
+    why = "the driver is too old" if case.notes("driver_old") else "no GPU, or too old a driver"
+    why = listed([f"{of.meaning} (error {code})" if of else f"error {code}" for code, of in known.items()]) or why
     title = f"CUDA cannot be used here: {why}{hindrance}"
     yield from observe(notes, title, severity=Severity.NOTE if benign else None, same_as="driver")
 

@@ -166,11 +166,11 @@ def inner_dimensions(case: Case) -> Iterator[Observation]:
 def int64_weights(case: Case) -> Iterator[Observation]:
     """Report a clamped value as a warning, a cast alone as a note."""
     clamped = case.notes("int64_clamped")
-    both = case.notes("int64_clamped", "int64_weights")
     if clamped:
-        yield from observe(both, "INT64 weights did not fit into INT32 and were clamped", severity=Severity.WARNING)
+        notes = [*clamped, *case.notes("int64_weights")]
+        yield from observe(notes, "INT64 weights did not fit into INT32 and were clamped", severity=Severity.WARNING)
     else:
-        yield from observe(both, "INT64 weights were cast to INT32, without any being clamped")
+        yield from observe(case.notes("int64_weights"), "INT64 weights were cast to INT32, without any being clamped")
 
 
 @explained("TF107")

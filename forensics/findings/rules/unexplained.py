@@ -155,7 +155,7 @@ def step_failed(case: Case) -> Iterator[Observation]:
         return
     if failed and not case.explained.issuperset(each.span.line for each in failed):
         spans = [each.span for each in failed]
-        steps = "; ".join(map(_exit, failed[:_SHOWN]))
+        steps = "; ".join([*dict.fromkeys(map(_exit, failed))][:_SHOWN])
         yield Observation(f"{steps[:1].upper()}{steps[1:]}{where}{items and f'; {items}'}", spans, same_as="exit codes")
         return
     place = outcome.span

@@ -7,6 +7,10 @@ EXCERPTS = {
         '| RuntimeError: Tried to call pure virtual function "IProfiler_pyimpl::report_layer_time"',
         '| RuntimeError: Tried to call the function "IProfiler_pyimpl::report_layer_time"',
     ),
+    "TF487": (
+        "| [ERROR] Exception caught in get_batch(): KeyError: 'warp'",
+        "| An exception was caught in get_batch",
+    ),
     "TF484": (
         "E 1: [graphContext.h::~MyelinGraphContext::41] Error Code 1: Myelin (Error 709 destroying stream '0x7f01'.)",
         "E 1: [graphContext.h::~MyelinGraphContext::41] Error Code 1: Myelin (Error 708 destroying stream '0x7f01'.)",

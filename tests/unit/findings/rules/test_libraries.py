@@ -78,7 +78,7 @@ def test_what_another_process_wrote_into_a_line_is_none_of_cudas_words(tmp_path:
                 "| ERROR: f: Error Code 6: API Usage Error",
                 "| (CUDA initialization failure with error: 35.)",
             ],
-            "TF310 CUDA cannot be used here: the driver is too old",
+            "TF310 CUDA cannot be used here: the driver is older than the CUDA runtime needs (error 35)",
         ),
         (
             [f"| ERROR: trt failed to bind event {n}.5 of stream {n}" for n in range(3)],

@@ -40,7 +40,7 @@ SLOW = "support requested on hardware without native {} support, performance wil
         (
             "| CUDA initialization failure with error: 100. Please check your CUDA installation",
             "TF310",
-            "CUDA cannot be used here: no GPU is found",
+            "CUDA cannot be used here: no CUDA device is seen (error 100)",
         ),
         (
             "| a.cpp:1: getLayer(int) const: Assertion `layerIndex >= 0' failed.",
