@@ -324,7 +324,8 @@ def _observations(
     """Report the notes of some kinds: one observation for each title, or one that lists the values of a field."""
     notes, listed = case.notes(*kinds), _LISTED.search(says[0])
     if listed is not None:
-        title = says[0].replace(listed.group(), "{names}")
+        named = any(note.text(listed.group(1)) for note in notes)
+        title = says[0].replace(listed.group(), "{names}") if named else says[-1]
         yield from observe(notes, title, names=listed.group(1), settle=settle, same_as=same)
         return
     by_title = grouped(notes, partial(_filled, says))

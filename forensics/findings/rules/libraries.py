@@ -138,9 +138,8 @@ def library_call(case: Case) -> Iterator[Observation]:
     calls = unexplained(case, "library_call")
     for call, notes in grouped(calls, lambda note: note.text("text").strip(" .)")).items():
         settle = "The first error of the run, and free GPU memory at that moment (nvidia-smi)"
-        number = _STATUS.search(
-            " ".join(message.text for message in case.build.messages if message.span == notes[0].span)
-        )
+        said = (message.text for message in case.build.messages if message.span == notes[0].span)
+        number = _STATUS.search(" ".join(said))
         kind: CodeKind = "cudnn" if number and number[1].lower() == "cudnn" else "cublas"
         known = error_code(kind, int(number[2])) if number else None
         title = f"A GPU library failed inside TensorRT{f' ({known.meaning})' if known else ''}: {quoted(call)}"

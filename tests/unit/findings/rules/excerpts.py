@@ -11,6 +11,10 @@ EXCERPTS = {
         "| [ERROR] Exception caught in get_batch(): KeyError: 'warp'",
         "| An exception was caught in get_batch",
     ),
+    "TF488": (
+        "| warp.h:31:7: error: looser exception specification on virtual function 'virtual void Warp::log()'",
+        "| warp.h:31:7: warning: exception specification of 'virtual void Warp::log()'",
+    ),
     "TF484": (
         "E 1: [graphContext.h::~MyelinGraphContext::41] Error Code 1: Myelin (Error 709 destroying stream '0x7f01'.)",
         "E 1: [graphContext.h::~MyelinGraphContext::41] Error Code 1: Myelin (Error 708 destroying stream '0x7f01'.)",
