@@ -175,6 +175,10 @@ def short_of_memory(case: Case) -> Iterator[Observation]:
     yield from observe(notes, title, settle=settle, same_as="memory")
 
 
+_BEYOND = 1 << 60
+"""Bytes that no memory has: a size computed from a dimension that is not known yet."""
+
+
 @explained("TF314")
 def out_of_memory(case: Case) -> Iterator[Observation]:
     """Report the errors, without those for which only a tactic was skipped (TF303).
@@ -187,7 +191,8 @@ def out_of_memory(case: Case) -> Iterator[Observation]:
     notes = [note for note in notes if not near(note.span.line, timed)]
     told = [(note.text("size"), note.text("free"), note.text("total")) for note in notes if note.text("size")][:1]
     requested = case.notes("memory_requested")
-    told += [(f"{(note.number('size') or 0) / MEBIBYTE:,.0f} MiB", "", "") for note in requested][: not told]
+    sizes = [int(note.number("size") or 0) for note in requested][: not told]
+    told += [(f"{size / MEBIBYTE:,.0f} MiB" if size < _BEYOND else "an impossible size", "", "") for size in sizes]
     numbers = "".join(f": {size} wanted{f', {free} of {total} free' if free else ''}" for size, free, total in told)
     cause, fix = out_of_memory.variants["torch"] if any(note.text("size") for note in notes) else ("", "")
     severity = Severity.WARNING if case.build.outcome is Outcome.PASSED or not notes else None
