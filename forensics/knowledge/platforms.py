@@ -89,11 +89,7 @@ def stack_of(version: Sequence[int], platform: Platform = "x86-64") -> tuple[Sta
 
 def stacks() -> tuple[Stack, ...]:
     """Return all rows of ``stack.tsv``, oldest release first."""
-    return records("stack", Stack, driver=_drivers, opset=_opsets)
-
-
-def _drivers(text: str) -> Mapping[str, str]:
-    return dict(pair.split(":") for pair in text.split())
+    return records("stack", Stack, driver=lambda text: dict(pair.split(":") for pair in text.split()), opset=_opsets)
 
 
 def _opsets(text: str) -> tuple[int, ...]:

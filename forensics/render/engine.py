@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from trtforensics.console.terminal import visible
 from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo, Repair
 from trtforensics.model.log import EngineLayer
-from trtforensics.model.timings import LayerTime, ProfileRun, TimeSource
+from trtforensics.model.timings import LayerTime, TimeSource
 from trtforensics.render.json_text import JsonObject, document_of, dumps
 from trtforensics.sources.engine import EngineFiles
 
@@ -62,7 +62,8 @@ def summarise(files: EngineFiles) -> str:
             timed = f"{len(run.layers)} layers timed over {run.iterations} {times}"
             lines.append(f"{profile.source.path}: {timed}{several}")
             if not files.layers:
-                lines += _slowest(run)
+                slowest = sorted(run.layers, key=lambda layer: -layer.average_ms)[:_SLOWEST]
+                lines += [f"  {_time(time)}  {time.name}  (line {time.span.line})" for time in slowest]
         lines += _repairs(profile.repairs)
     return "".join(f"{visible(line)}\n" for line in lines)
 
@@ -86,11 +87,6 @@ def _engine_lines(engine: Engine, files: EngineFiles) -> Iterator[str]:
 
 def _computes(layer: EngineLayer) -> str:
     return "unknown" if layer.compute_precision is None else layer.compute_precision.type
-
-
-def _slowest(run: ProfileRun) -> Iterator[str]:
-    for time in sorted(run.layers, key=lambda layer: -layer.average_ms)[:_SLOWEST]:
-        yield f"  {_time(time)}  {time.name}  (line {time.span.line})"
 
 
 def _time(time: LayerTime) -> str:

@@ -20,7 +20,6 @@ from trtforensics.console.secrets import remembered
 from trtforensics.knowledge.table import rows
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Build, BuildLog, Fact
-from trtforensics.model.run import RunResult
 from trtforensics.model.span import SourceInfo
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import only_type, read_kernel, read_tactic
@@ -189,10 +188,6 @@ def _accumulator(kernel: str) -> str:
     return f'{{"type": {text(facts.accumulator)}, "evidence": {text(facts.evidence("accumulator"))}}}'
 
 
-def _results(results: Iterable[RunResult]) -> str:
-    return _members({result.key: _result(result.value) for result in results})
-
-
 def _result(value: float | Mapping[str, float]) -> str:
     if isinstance(value, Mapping):
         return f"{{{', '.join([f'{text(name)}: {number(item)}' for name, item in value.items()])}}}"
@@ -222,6 +217,6 @@ _FORMS: Mapping[str, _Form] = {
     "kernel_facts": _kernel_facts,
     "options": _options,
     "runner_ids": lambda ids: _members({runner: repr(known) for runner, known in ids.items()}),
-    "results": _results,
+    "results": lambda results: _members({result.key: _result(result.value) for result in results}),
     "times": lambda times: text(times or "none"),
 }
