@@ -1,0 +1,93 @@
+"""What commands print of our logs and of engines with all their files, byte for byte; ``--update-golden`` renews it."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.engine_pair import write_pair
+from tests.support.in_process import run_in_process
+from tests.support.repository import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HERE = ROOT / "tests" / "golden" / "commands"
+LOGS = {
+    "chain": "emulated-trtexec-10.16-three-passes",
+    "old": "emulated-trtexec-8.6",
+    "profiles": "emulated-python-10.16-two-profiles",
+    "rtx": "rtx-convnet",
+}
+FAST, SLOW = (" ".join(f"{name}.{kind}.json" for kind in ("layers", "profile", "times")) for name in ("fast", "slow"))
+SIDES = f"fast.layers.json slow.layers.json --good {FAST[17:]} --bad {SLOW[17:]}"
+COMMANDS = {
+    "diff": (
+        "diff old.log chain.log",
+        "diff rtx.log profiles.log",
+        "diff old.log chain.log --all --exit-code",
+        f"diff {SIDES}",
+        "diff fast.profile.json slow.profile.json",
+        "diff fast.times.json slow.times.json",
+        f"diff {SIDES} --json",
+    ),
+    "tables": (
+        *(f"table chain.log --of {of}" for of in ("fusions", "messages", "runs", "builds", "results", "passes", "ledger")),
+        "table old.log --of choices --filter time>0.01 --format markdown",
+        "table chain.log --of candidates --filter 'time<0.02 -reformat' --columns layer,tactic,time_ms",
+        "table profiles.log --of candidates --sort=-time_ms --columns layer,tactic,time_ms,chosen --build 1 --filter time>0.1",
+        f"table {FAST}",
+        f"table {SLOW} --sort=-time_ms --format markdown",
+        f"table {SLOW} --filter 'type:conv time>0.05' --json",
+        f"table {FAST} --of profile",
+        "table chain.log old.log rtx.log --of runs --columns source,outcome,gpu,latency_median_ms,root",
+    ),
+    "figures": (
+        *(f"plot {FAST} -o {of}.svg --of {of}" for of in ("layers", "types", "blocks", "memory", "roofline", "spread")),
+        f"plot {FAST} -o inferences.svg --of inferences",
+        f"plot {FAST} --against {SLOW} -o waterfall.svg --of waterfall",
+        f"plot {FAST} --against {SLOW} -o compare.svg --of compare",
+        "plot old.log -o margins.svg --of margins",
+        "plot chain.log -o build.svg --of build",
+    ),
+    "layers": (
+        f"parse {FAST[:16]}",
+        f"parse {FAST[17:34]}",
+        f"parse {FAST[35:]}",
+        f"report {SLOW}",
+        "parse profiles.log",
+    ),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, log in LOGS.items():
+        (tmp_path / f"{name}.log").symlink_to(ROOT / "testdata" / "logs" / f"{log}.log")
+    write_pair(tmp_path)
+    return tmp_path
+
+
+def answer(line: str, folder: Path) -> str:
+    """Return what a command line prints and writes; long lines of pictures are broken where an element begins."""
+    words, before = shlex.split(line), {*folder.iterdir()}
+    done = run_in_process([*words, "--quiet"], folder)
+    written = sorted({*folder.iterdir()} - before)
+    texts = [path.read_text(encoding="utf-8") for path in written if path.suffix != ".html"]
+    printed = [done.stdout.decode(), done.stderr.decode(), *texts]
+    return "\n".join([f"$ trtforensics {line}", *printed, f"exit {done.returncode}", ""]).replace("><", ">\n<")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_commands_print_is_the_golden_text(
+    name: str,
+    folder: Path,
+    update_golden: bool,  # noqa: FBT001 - a fixture
+) -> None:
+    printed = "\n".join(answer(line, folder) for line in COMMANDS[name])
+    golden = HERE / f"{name}.txt"
+    if update_golden:
+        golden.write_text(printed, encoding="utf-8")
+    assert printed == golden.read_text(encoding="utf-8"), f"{golden.name} differs: look at the change first"
