@@ -10,6 +10,7 @@ import pytest
 from tests.support.engine_pair import write_pair
 from tests.support.in_process import run_in_process
 from tests.support.repository import ROOT
+from tests.support.rounding import rounded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,10 +35,13 @@ COMMANDS = {
         f"diff {SIDES} --json",
     ),
     "tables": (
-        *(f"table chain.log --of {of}" for of in ("fusions", "messages", "runs", "builds", "results", "passes", "ledger")),
+        *(
+            f"table chain.log --of {of}"
+            for of in ("fusions", "messages", "runs", "builds", "results", "passes", "ledger")
+        ),
         "table old.log --of choices --filter time>0.01 --format markdown",
         "table chain.log --of candidates --filter 'time<0.02 -reformat' --columns layer,tactic,time_ms",
-        "table profiles.log --of candidates --sort=-time_ms --columns layer,tactic,time_ms,chosen --build 1 --filter time>0.1",
+        "table profiles.log --of candidates --sort=-time_ms --columns layer,tactic,time_ms --build 1 --filter time>0.1",
         f"table {FAST}",
         f"table {SLOW} --sort=-time_ms --format markdown",
         f"table {SLOW} --filter 'type:conv time>0.05' --json",
@@ -86,7 +90,7 @@ def test_what_commands_print_is_the_golden_text(
     folder: Path,
     update_golden: bool,  # noqa: FBT001 - a fixture
 ) -> None:
-    printed = "\n".join(answer(line, folder) for line in COMMANDS[name])
+    printed = rounded("\n".join(answer(line, folder) for line in COMMANDS[name]))
     golden = HERE / f"{name}.txt"
     if update_golden:
         golden.write_text(printed, encoding="utf-8")

@@ -19,7 +19,16 @@ FAST: Sequence[Row] = (
     ("/stem/pool/MaxPool", "CaskPooling", "Pooling", "s1", "s2", (1, 32, 28, 28), _HALF, 0.055),
     ("/body/a/Conv + /body/a/act/Relu", "CaskConvolution", "Convolution", "s2", "b1", (1, 64, 28, 28), _INT8, 0.125),
     ("/body/b/Conv + /body/add/Add", "CaskConvolution", "Convolution", "b1", "b2", (1, 64, 28, 28), _INT8, 0.124),
-    ("Reformatting CopyNode for Input Tensor 0 to /head/fc/MatMul", "Reformat", "", "b2", "b3", (1, 64, 28, 28), _HALF, 0.02),
+    (
+        "Reformatting CopyNode for Input Tensor 0 to /head/fc/MatMul",
+        "Reformat",
+        "",
+        "b2",
+        "b3",
+        (1, 64, 28, 28),
+        _HALF,
+        0.02,
+    ),
     ("{ForeignNode[/head/norm/Sub.../head/norm/Div]}", "Myelin", "", "b3", "h1", (1, 64, 28, 28), _HALF, 0.2),
     ("/head/fc/MatMul", "CaskGemmMatrixMultiply", "MatrixMultiply", "h1", "y", (1, 10), _FLOAT, 0.0125),
 )
@@ -53,7 +62,12 @@ def _layers(rows: Sequence[Row], step: int) -> dict[str, Any]:
     layers = []
     for number, (name, kind, parameters, reads, writes, *_) in enumerate(rows):
         nodes = [part.strip(" {}[]") for part in name.removeprefix("PWN").replace("...", " + ").strip("()").split("+")]
-        layer = {"Name": name, "LayerType": kind, "Inputs": [tensor(reads)], "Outputs": [tensor(writes)]}
+        layer: dict[str, Any] = {
+            "Name": name,
+            "LayerType": kind,
+            "Inputs": [tensor(reads)],
+            "Outputs": [tensor(writes)],
+        }
         if parameters:
             layer["ParameterType"] = parameters
         if parameters == "Convolution":

@@ -6,7 +6,7 @@ from functools import partial
 
 from trtforensics.comparison.differences import Comparison, Difference, DifferenceType, SideValue, SuspiciousPair
 from trtforensics.comparison.report import left_out
-from trtforensics.comparison.times import LayerDelta, LayerTimes, OtherCircumstance
+from trtforensics.comparison.times import LayerDelta, LayerTimes, OtherCircumstance, TimedHalf
 from trtforensics.comparison.views import TOTALS, LayerView
 from trtforensics.console.counting import counted, grouped, milliseconds
 from trtforensics.model.span import SourceSpan
@@ -169,8 +169,8 @@ def _telling(other: OtherCircumstance) -> tuple[bool, bool, bool]:
     return other.block != "version", other.name != "Precision", other.block != "build"
 
 
-def _first(values: Sequence[SideValue]) -> str | None:
-    return values[0].text if values else None
+def _first(values: Sequence[SideValue] | TimedHalf) -> str | None:
+    return values[0].text if values and not isinstance(values, TimedHalf) else None
 
 
 COLUMNS = list_columns(
