@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.artifacts import Directory
 from tests.support.engine_pair import write_pair
 from tests.support.folders import working_in
 from tests.support.repository import ROOT
 from tests.support.rounding import rounded
 from tests.support.sample_session import sample_session
+from trtforensics.bisection.search import Verdict
 from trtforensics.comparison.compare import compare
 from trtforensics.comparison.loading import load_side, with_files
 from trtforensics.console.progress import Progress
@@ -20,7 +23,7 @@ from trtforensics.model.log import BuildLog
 from trtforensics.onnx_models.checked import read_checked
 from trtforensics.parsers.text.source import open_source
 from trtforensics.tables.layers import LAYER_COLUMNS
-from trtforensics.tui.rows import diff_rows, finding_rows, first_rows, log_lines, node_rows, timeline
+from trtforensics.tui.rows import bisection_rows, diff_rows, finding_rows, first_rows, log_lines, node_rows, timeline
 from trtforensics.tui.rows.layers import candidates, columns, index, neighbours, questions
 from trtforensics.tui.rows.overview_rows import progress_line, strip_line, title_line
 from trtforensics.tui.rows.pieces import CitingLine, Line, Presentation, Role
@@ -29,7 +32,6 @@ from trtforensics.tui.sessions import LogSession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
     from trtforensics.model.log import Build
 
@@ -202,6 +204,31 @@ def of_nodes(folder: Path) -> Iterator[str]:
         yield spelled(progress_line(Progress(done, total, 7000), 60))
 
 
+def of_bisections(folder: Path) -> Iterator[str]:
+    (folder / "out").mkdir()
+    made = Directory(Path("out"))
+    made.start("0-7", "0-7")
+    made.end(Verdict.BAD)
+    made.start("0-3", "0-7")
+    made.end(Verdict.UNRESOLVED, "build: died by SIGSEGV")
+    made.start("4-7", "0-7")
+    made.end(Verdict.GOOD, "")
+    made.start("4-5", "4-7")
+    for named in ({}, {"status": "named", "why": "they suffice", "culprits": [["layer4", "layer5"]]}):
+        if named:
+            made.end(Verdict.BAD)
+            made.answer(**named, certificate=[1, 3], suspects=["layer6"])
+        view, now = made.look(), made.now()
+        yield from listed(bisection_rows.probes(view, view.probes[1]), view.probes)
+        for probe in view.probes:
+            yield from map(spelled, bisection_rows.probe_rows(view, probe))
+            yield repr(bisection_rows.subsets_of(view, probe))
+        yield from map(spelled, bisection_rows.answer_rows(view, now))
+        yield spelled(bisection_rows.bisection_title(view, 70, now))
+        yield bisection_rows.standing(view, now)
+        yield repr((bisection_rows.suspects_of(view), bisection_rows.fixed_files(view), bisection_rows.applying(view)))
+
+
 SOURCES: dict[str, Callable[[Path], Iterator[str]]] = {
     "sample": of_sample,
     "three-passes": lambda folder: of_log(folder, "emulated-trtexec-10.16-three-passes"),
@@ -209,6 +236,7 @@ SOURCES: dict[str, Callable[[Path], Iterator[str]]] = {
     "files": of_files,
     "comparisons": of_comparisons,
     "nodes": of_nodes,
+    "bisections": of_bisections,
 }
 
 

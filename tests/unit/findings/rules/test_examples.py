@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.for_each import for_each
+from tests.support.golden_findings import golden_findings, said_of
 from tests.support.marked_logs import Marked, marked
 from tests.unit.findings.rules.examples import EXAMPLES
 from trtforensics.findings.case import Case
@@ -89,6 +90,7 @@ def test_it_speaks_at_the_right_lines(code: str) -> None:
         assert finding.cause
     texts = log.text.split("\n")
     assert all(e.text == texts[e.span.line - 1] for one in found for e in one.evidence)
+    assert said_of(code, report) == golden_findings()[code], "see `pytest tests/golden --update-golden`"
 
 
 @for_each("code", sorted(EXAMPLES))
