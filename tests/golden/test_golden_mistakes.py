@@ -69,6 +69,55 @@ MISTAKES = (
     "cache apply build.log",
     "redact build.log -o build.log",
     "tui missing.log",
+    *(
+        f"repair model.onnx --fold -o out.onnx {words}"
+        for words in (
+            "--inputs edited.json --val-range 0,1",
+            "--inputs edited.json --shapes x:2x16",
+            "--inputs edited.json --samples 3",
+            "--data-loader-script load.py --shapes x:2x16",
+            "--val-range 3,1",
+            "--shapes x:-1",
+        )
+    ),
+    *(
+        f"bisect {words} --artifacts-dir out"
+        for words in (
+            "precision model.onnx --confidence 0.9",
+            "precision model.onnx --samples 0",
+            "route model.onnx --build make",
+            "outputs --build make",
+            "tactics --good edited.json --bad edited.json --repeat 3 --confidence 0.9",
+            "tactics --good edited.json --bad edited.json --confidence 1.5",
+            "tactics --good edited.json --bad edited.json --jobs 0",
+            "tactics --good edited.json --bad missing.json --build make",
+            "tactics --good edited.json --bad edited.json --timeout -1",
+            "items --items settings.json --build make --executor nowhere",
+        )
+    ),
+    "check model.onnx --jetpack 6.0 --target 10.3",
+    "check model.onnx --jetpack 1.0",
+    "graph build.log -o graph.dot --hops 2",
+    "graph build.log -o graph.dot --around nothing",
+    "graph build.log -o graph.dot --around node_conv2d --top 3",
+    "replay convert build.log --json",
+    "pin build.log --verify edited.json -o pinned.json",
+    "pin build.log -o pinned.json --within 3",
+    "pin build.log -o pinned.json --to timing.cache",
+    "plot build.log -o plot.svg --of roofline",
+    "plot build.log -o plot.pdf",
+    "table build.log --columns layer,colour",
+    "table build.log --sort colour",
+    "table build.log --filter colour:red",
+    "table build.log --filter 'time>fast'",
+    "table build.log --of colours",
+    "reduce model.onnx --artifacts-dir out --build make --keep-functions --anonymous",
+    "collect --artifacts-dir out",
+    "record model.onnx --release 3.1",
+    "completions tcsh",
+    "report build.log --max-bytes 1K",
+    "report build.log --baseline edited.json",
+    "diff edited.json model.onnx",
 )
 LONG = 12
 """Lines of an answer that are kept: a list of all codes is no mistake's answer."""
