@@ -14,4 +14,5 @@ def test_the_golden_findings_are_of_all_examples(
         said = "\n".join(said_of(code, example_of(code)[2]) for code in sorted(EXAMPLES))
         GOLDEN.write_text(said, encoding="utf-8")
     blocks = GOLDEN.read_text(encoding="utf-8").split("\n\n")
-    assert [block.split()[0] for block in blocks] == sorted(EXAMPLES)
+    known = [block.split()[0] for block in blocks]
+    assert known == sorted(EXAMPLES), "a rule is new or gone: `pytest tests/golden --update-golden`"
