@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import re
 import signal
 import sys
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -55,6 +57,10 @@ settings.register_profile("quick", settings.get_profile("full"), max_examples=10
 settings.register_profile("explore", settings.get_profile("full"), derandomize=False, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
+
+# Every report looks for its settings in our own pyproject.toml: taken apart once, not a thousand times.
+_toml: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+_toml.loads = cache(_toml.loads)
 
 # Modules and items are many objects that live to the end. Looking for cycles among them again and again took a fifth of
 # the time of an app's tests.
