@@ -114,10 +114,6 @@ def build_parser(command: str | None = None, *, alone: bool = False) -> argparse
     return parser
 
 
-def _module_of(command: str) -> Any:  # noqa: ANN401 - a module with run
-    return importlib.import_module(f"trtforensics.commands{_ROWS[command]['folder']}.{command}")
-
-
 def _is(command: str | None, word: str) -> bool:
     """Whether a command is, by its row of the table, one of these.
 
@@ -250,7 +246,8 @@ def _run(given: list[str]) -> int:
 
             around.enter_context(paged())
         around.enter_context(_without_collector())
-        return int(_module_of(args.command).run(args))
+        module = importlib.import_module(f"trtforensics.commands{_ROWS[args.command]['folder']}.{args.command}")
+        return int(module.run(args))
 
 
 _THREADS = "OPENBLAS_NUM_THREADS"

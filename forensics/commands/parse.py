@@ -20,7 +20,9 @@ def run(args: Namespace) -> int:
     keep_sources(args.sources, args.output)
     args.json = wants_json(args)
     readers = {
-        Kind.REPLAY: _replay,
+        Kind.REPLAY: lambda args: shown_replay(
+            _only_source(args, "a replay is one file"), args, colour=not args.output
+        ),
         Kind.LAYER_INFO: _engine,
         Kind.PROFILE: _engine,
         Kind.TIMES: _times,
@@ -90,10 +92,6 @@ def _joined_log(args: Namespace) -> BuildLog:
         joined = load_joined(args.sources, max_bytes=args.max_bytes, on_progress=progress)
     say_unjoined(joined, quiet=args.quiet)
     return joined.log
-
-
-def _replay(args: Namespace) -> str:
-    return shown_replay(_only_source(args, "a replay is one file"), args, colour=args.output is None)
 
 
 def shown_replay(path: str, args: Namespace, *, colour: bool) -> str:

@@ -306,6 +306,8 @@ class TimeSpread:
 
 _FAR = 1.25
 """How many times the median a percentile must be to be far from it."""
+_ROUNDED = 1.005
+"""Below so many times the median three digits show no difference."""
 _WIDE = 1.5
 _FAR_CALL = 3.0
 """How many times the median a call must be to be far slower."""
@@ -389,7 +391,8 @@ def _by_percentiles(build: Build, values: Mapping[str, float], percentiles: Sequ
         who = f"{100 - low:g}% of the calls take" if not calls or calls >= _ONE_CALL else "one call takes"
         text = f"{who} {figure(least)} ms or more, {least / median:.2g} times the median of "
         return SpreadForm.TAIL, f"{text}{figure(median)}", ()
-    return SpreadForm.NARROW, f"{most}, {high / median:.3g} times the median", ()
+    far = f"{high / median:.3g} times" if high >= _ROUNDED * median else "as much as"
+    return SpreadForm.NARROW, f"{most}, {far} the median", ()
 
 
 def _slowest(build: Build, median: float, slowest: float) -> tuple[str, tuple[SourceSpan, ...]]:

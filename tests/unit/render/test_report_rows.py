@@ -44,6 +44,11 @@ percentile(99%) = {1} ms
 ON_AMPERE = """FP32
 [11/21/2026-10:05:00] [I] === Device Information ===
 [11/21/2026-10:05:00] [I] Compute Capability: 8.6"""
+ON_ORIN = """FP32
+[11/21/2026-10:05:00] [I] === Device Information ===
+[11/21/2026-10:05:00] [I] Selected Device: Orin
+[11/21/2026-10:05:00] [I] SMs: 4
+[11/21/2026-10:05:00] [I] Device Global Memory: 7619 MiB"""
 SKIPPED = """\
 &&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=a.onnx --skipInference
 [11/21/2026-10:05:01] [I] Engine built in 4.5 sec.
@@ -175,6 +180,11 @@ def test_what_a_summary_says_of_its_items_stands_in_the_set_up(read: Load) -> No
             "FP32+INT8",
             ON_AMPERE,
             "only FP32 was allowed",
+        ),
+        (
+            "FP32+INT8",
+            ON_ORIN,
+            "only 4 of this Orin's 8 SMs",
         ),
     ],
 )
