@@ -306,8 +306,6 @@ class TimeSpread:
 
 _FAR = 1.25
 """How many times the median a percentile must be to be far from it."""
-_ROUNDED = 1.005
-"""Below so many times the median three digits show no difference."""
 _WIDE = 1.5
 _FAR_CALL = 3.0
 """How many times the median a call must be to be far slower."""
@@ -391,7 +389,7 @@ def _by_percentiles(build: Build, values: Mapping[str, float], percentiles: Sequ
         who = f"{100 - low:g}% of the calls take" if not calls or calls >= _ONE_CALL else "one call takes"
         text = f"{who} {figure(least)} ms or more, {least / median:.2g} times the median of "
         return SpreadForm.TAIL, f"{text}{figure(median)}", ()
-    far = f"{high / median:.3g} times" if high >= _ROUNDED * median else "as much as"
+    far = f"{high / median:.3g} times" if high >= 1.005 * median else "as much as"
     return SpreadForm.NARROW, f"{most}, {far} the median", ()
 
 
