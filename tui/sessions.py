@@ -110,6 +110,7 @@ class LogSession:
                 on_progress=on_progress,
                 on_log=on_log,
                 cancelled=cancelled,
+                excerpt=True,
                 responsive=True,
             )
         except ReadingCancelled:
@@ -121,7 +122,7 @@ class LogSession:
         from trtforensics.sources.build_log import load_build_log
 
         self._source.close()
-        log = load_build_log((self.name, part), max_bytes=self._source.max_bytes)
+        log = load_build_log((self.name, part), max_bytes=self._source.max_bytes, excerpt=True)
         _read_into(self.text, self.name, self._source.max_bytes)
         first = len(self.text) + 1
         _read_into(self.text, part, self._source.max_bytes)

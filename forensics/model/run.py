@@ -27,6 +27,8 @@ class Program(StrEnum):
     ONNXRUNTIME = "onnxruntime"
     JETSON_INFERENCE = "jetson-inference"
     ROS = "ros"
+    CMAKE = "cmake"
+    PIP = "pip"
     UNKNOWN = "unknown"
 
 
@@ -67,7 +69,8 @@ class StatedName:
     @property
     def is_of_inference(self) -> bool:
         """Whether a program that states it has inferred."""
-        return re.search(r"(?i:/s|per second|latency|infer|fps|throughput)", f"{self.name} {self.unit}") is not None
+        words = r"(?i:/s|per second|latency|infer|fps|throughput|\btrials?\b|running time)"
+        return re.search(words, f"{self.name} {self.unit}") is not None
 
     @property
     def key(self) -> str:

@@ -42,6 +42,10 @@ _OPTION = re.compile(
 )
 
 
+_TARGET = re.compile(r"^target of .*\bqps ([0-9.]+)")
+"""What MLPerf's run is to reach, among the facts of a run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Headline:
     """How a run ended and the parts behind that; ``first_line`` and ``last_line`` are the run's.
@@ -170,6 +174,7 @@ def _of_run(log: BuildLog, run: Run, differing: str = "") -> Headline:
         "written to " + shortened(re.split(r"[/\\]", run.engine_file)[-1], _NAME) if run.engine_file else "",
         f"{counted(len(builds), 'build')}{f' ({failed} failed)' if failed else ''}" if len(builds) > 1 else "",
         *_numbers(builds, samples=run.program is Program.MLPERF, offline="Offline" in run.setting),
+        *(f"target of {rate} qps" for text, _ in run.facts for rate in _TARGET.findall(text)),
         f"{processes:.0f} processes" if processes > 1 else "",
         error.spoils if error is not None else "",
         _last_phase(run),
@@ -326,9 +331,12 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False, offline: bool = 
     )  # offline, the wait in a queue
     for key, name in latencies:
         value = values.get(key)
-        if isinstance(value, Mapping) and (middle := value.get("median", value.get("mean"))) is not None:
-            percentiles = ", ".join(f"{word} {figure(value[word])}" for word in shown if word in value)
+        percentiles = ", ".join(f"{word} {figure(value[word])}" for word in shown if word in value) if value else ""
+        if value and (middle := value.get("median", value.get("mean"))) is not None:
             yield f"{name} {figure(middle)} ms" + (f" ({percentiles})" if percentiles else "")
+            break
+        if percentiles:
+            yield f"{name} {percentiles} ms"
             break
     if "throughput_qps" in single:
         rate = figure(single["throughput_qps"])

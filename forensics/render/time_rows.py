@@ -66,7 +66,10 @@ class TimeRow(NamedTuple):
 def time_rows(log: BuildLog, build: Build) -> list[TimeRow]:
     """Return where the time goes: by kinds of layers, the slowest, by types, in a run's latency, in the build."""
     ledger = ledger_of(build)
-    rows = [*_set_up(log, build), *_layers(log, build, ledger), *_latency(build), *_making(log, build)]
+    run = log.run_of(build)
+    waits = run is not None and "Offline" in run.setting  # a latency there is the wait in MLPerf's queue
+    latency = () if waits else _latency(build)
+    rows = [*_set_up(log, build), *_layers(log, build, ledger), *latency, *_making(log, build)]
     rows += [*_memory(build), *_stated(build)]
     return [row for row in rows if row.text]
 

@@ -11,7 +11,7 @@ import numpy as np
 from trtforensics.model.log import CachedResult, Choice, Coverage, EngineLayer, Fact, MessageCounts, Outcome, Tool
 from trtforensics.model.run import Ending, Run
 from trtforensics.model.timings import ProfileRun, TimeSource
-from trtforensics.parsers.builds.run_outcomes import BENIGN
+from trtforensics.parsers.builds.run_outcomes import BENIGN, CLEANING
 from trtforensics.parsers.builds.views import ENGINE, Log, latest
 from trtforensics.parsers.text.numbers import LONGEST_WHOLE, is_whole
 
@@ -75,7 +75,7 @@ def tensorrt_versions(log: Log) -> list[str | None]:
     for build, printed in log.placed("banner", "version"):
         if printed is not None and is_whole(printed):
             versions.setdefault(build, decoded_version(int(printed)))
-    for build, loaded in chain(log.placed("own_tensorrt", "version"), log.placed("tftrt_version", "version")):
+    for build, loaded in chain(log.placed("tftrt_version", "version"), log.placed("own_tensorrt", "version")):
         if names_version(loaded):
             versions.setdefault(build, ".".join(re.findall(r"[0-9]+", loaded)))
     for kind, pattern in (("library", _LIBRARY_VERSION), ("poly_module", _MODULE_VERSION)):
@@ -119,8 +119,8 @@ def outcomes(log: Log, runs: Sequence[Run]) -> list[Outcome]:
     """
     line, severity, text = log.columns(("message",), "severity", "text")
     is_error = np.array(log.read_texts(severity, "E".__eq__), bool)
-    counts = np.array(log.read_texts(text, lambda message: not BENIGN.search(message)), bool)
-    failed = np.diff(log.limits(line[is_error & counts])) > 0
+    harmless = log.read_texts(text, lambda message: bool(BENIGN.search(message) or CLEANING.search(message)))
+    failed = np.diff(log.limits(line[is_error & ~np.array(harmless, bool)])) > 0
     announced, begun = log.having("banner", "poly_run"), log.having("stage_original")
     engines = log.having(*ENGINE, "engine_built", "deserialization", "engine_size")
     signs = np.select([announced, engines, failed, begun], range(len(_UNSAID)), len(_UNSAID))

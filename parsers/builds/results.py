@@ -129,7 +129,8 @@ def _by_the_clock(view: LinesView) -> Iterator[_Found]:
 
 
 _RATES = {"mlperf_rate": "throughput_qps", "llm_requests": "throughput_qps", "llm_tokens": "throughput_tps"}
-_MLPERF = re.compile(r"([0-9]+(?:\.[0-9]+)?)(?:th)? percentile")
+_OF_PERCENTILES = ("mlperf_latency", "mlperf_result")
+_MLPERF = re.compile(r"([0-9]+(?:\.[0-9]+)?)(?:th)?[ _]percentile")
 
 
 def _of_mlperf(view: LinesView) -> Iterator[_Found]:
@@ -138,7 +139,8 @@ def _of_mlperf(view: LinesView) -> Iterator[_Found]:
         yield from ((line, key, rate) for line, rate in view.each(kind, "number"))
     summaries = [*view.lines("mlperf_summary"), view.last_line + 1]
     groups: dict[int, dict[str, float]] = {}
-    for line, name, number in view.each("mlperf_latency", "name", "number"):
+    latencies = (row for kind in _OF_PERCENTILES for row in view.each(kind, "name", "number"))
+    for line, name, number in latencies:
         percentile = _MLPERF.fullmatch(name)
         since = max([first for first in summaries if first <= line], default=line)
         statistic = f"p{float(percentile[1]):g}" if percentile else name.lower()
@@ -149,7 +151,8 @@ def _of_mlperf(view: LinesView) -> Iterator[_Found]:
 _OWN = [(row["kind"], row["field"], row["name"]) for row in rows("own_figures", _PACKAGE)]
 """Kinds of line that are found in logs of any length: the field, and a name for the figure where the line has none."""
 _OWN_FIGURE = re.compile(r"([0-9.,:]+) *([^\d\s]*)")
-_KNOWN = ("mlperf_latency", "mlperf_rate", "mlperf_setting", *_RATES, *(kind for kind, *_ in _SINGLE))
+_SOURCE_RATE = re.compile(r"(?<![\w.'])([0-9]+(?:\.[0-9]+)?)(?= +\(|[,}])")
+_KNOWN = ("own_perf", *_OF_PERCENTILES, "mlperf_rate", "mlperf_setting", *_RATES, *(kind for kind, *_ in _SINGLE))
 
 
 def _in_own_words(log: LinesView) -> Iterator[tuple[int, float, StatedName]]:
@@ -161,6 +164,17 @@ def _in_own_words(log: LinesView) -> Iterator[tuple[int, float, StatedName]]:
     for line, runner, ms, calls in log.each("poly_average", "runner", "ms", "count"):
         name = "time of one first call" if calls == 1 else "average inference time"
         yield line, ms, StatedName(name, runner.partition("-N")[0], "ms")
+    begun = {name: line for line, name in log.each("triton_loading", "name")}
+    clocks = {line: clock_in(text) for line, text in log.each("untyped", "text")} if begun else {}
+    for line, name in log.each("triton_loaded", "name"):
+        since, until = clocks.get(begun.get(name, 0)), clocks.get(line)
+        if since and until:
+            seconds = (seconds_of(until) - seconds_of(since)) % _DAY
+            yield line, seconds, StatedName("load time by time stamps", name, "s")
+    for line, told in log.each("own_perf", "text"):
+        rates = [float(rate) for rate in _SOURCE_RATE.findall(str(told))]
+        name = f"FPS of {len(rates)} sources, each" if len(rates) > 1 else "FPS"
+        yield from ((line, rate, StatedName(name, "", "")) for rate in rates if rate)
     for kind, field, name in _OWN:
         for line, told in log.each(kind, field):
             figure = _OWN_FIGURE.match(str(told))

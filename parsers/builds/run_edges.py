@@ -71,7 +71,7 @@ class RunEdges:
         moved |= {begin: self._set_up_before(begin) for begin in begins if moved[begin] == begin}
         starts = sorted({moved.get(start, start) for start in starts})
         self.begins = sorted(set(moved.values()))
-        scripts = self._log.lines("own_options")[:1]
+        scripts = [*self._log.lines("own_options"), *self._first_lines][:1]
         if len(starts) > 1 and starts[1] in self.begins and scripts != [1] and not self._tells(1, starts[1] - 1):
             del starts[1]
             self.begins.remove(1)
@@ -191,10 +191,19 @@ class RunEdges:
                 known = {name: time}
 
     def _scripts(self, _: Sequence[int]) -> Iterator[int]:
-        """Give where a script prints what Python's argparse read, if it does so again, and not twice at one launch."""
+        """Give where a script prints what argparse read again, and not twice at one launch, or a build its first line."""
         for (before, was), (line, text) in pairwise(self._log.each("own_options", "text")):
             if text != was or any(before < made < line for made in self._made):
                 yield line
+        yield from self._first_lines[1:]
+
+    @cached_property
+    def _first_lines(self) -> list[int]:
+        """The first line of a build by CMake, where attempts follow that begin with it too."""
+        texts = [*self._log.each("untyped", "text")] if self._log.has("of_cmake") else []
+        again = [line for line, text in texts if text == texts[0][1]]
+        ends = self._log.lines("build_stopped", "own_end_built", *RAISED)
+        return again if all(any(one < end < two for end in ends) for one, two in pairwise(again)) else []
 
     def _fenced(self, _: Sequence[int]) -> Iterator[int]:
         """Give the fences of a document behind a fenced block that ends with an error, a crash or a success.

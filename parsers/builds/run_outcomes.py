@@ -51,7 +51,7 @@ _SIGNALS |= dict.fromkeys((4, 6, 7, 8, 11), Ending.CRASHED)
 _CODES = dict.fromkeys((-1073741819, 3221225477, -1073740791, 3221226505), Ending.CRASHED) | {124: Ending.KILLED}
 """Windows' access violation and overrun of a buffer; what ``timeout`` returns for what it ended."""
 ENGINE_MADE = ("engine_generated", "engine_generated_old", "engine_built", "poly_built", "own_built")
-_OWN_ENDS = ("own_end", "own_end_done", "own_end_complete", "own_end_passed", "own_end_upper")
+_OWN_ENDS = ("own_end", "own_end_done", "own_end_complete", "own_end_passed", "own_end_upper", "own_end_built")
 OF_BENCHMARKS = ("llm_requests", "llm_tokens")
 """The figures that benchmarks of TensorRT-LLM print last."""
 LOADED = ("jetson_loaded", "engine_size", "deserialization", "engine_loaded", "engine_deserialized", "own_loaded")
@@ -60,6 +60,7 @@ OF_INFERENCE = (
     "metric_latency",
     "own_latency",
     "own_fps",
+    "own_perf",
     "own_loop",
     "own_rate",
     "own_rate_said",
@@ -74,7 +75,7 @@ _TOOLS = [*rows("polygraphy", "trtforensics.parsers.builds")]
 """What shows a tool of Polygraphy, where all of these kinds are there; its subcommand, and what it came to."""
 _FOLDERS = re.compile(r"(?<!\w)\.{0,2}/(?:[^\s/]+/)*")
 """The folders of a path, whose names say nothing of what failed: ``/tmp/tritonbuild/``."""
-_CLEANING = re.compile(r"deallocate|destroy|destruct|::~|cudaFree|in free", re.IGNORECASE)
+CLEANING = re.compile(r"deallocate|destroy|destruct|::~|cudaFree|in free", re.IGNORECASE)
 """Errors of clean-up, which spoil nothing."""
 
 
@@ -132,7 +133,7 @@ class RunEvidence:
         rows, inner = view.each("message", "severity", "text"), inner_lines(view)
         errors = ((line, text) for line, level, text in rows if level == "E" and line not in inner)
         self._errors = [(line, text) for line, text in errors if not BENIGN.search(text)]
-        self._told = next((each for each in reversed(self._errors) if not _CLEANING.search(each[1])), None)
+        self._told = next((each for each in reversed(self._errors) if not CLEANING.search(each[1])), None)
         """The last error that is none of clean-up, which tells what failed."""
         self._warned = {line for line, text in view.each("untyped", "text") if _WARNING.match(text)}
         """Lines that only warn of what a program called."""
@@ -256,8 +257,9 @@ class RunEvidence:
         clean = self._view.lines("finished_cleanly")
         if clean:
             return _Ended(Ending.PASSED, clean[-1], "the process finished cleanly")
-        given_up = self._view.lines("build_failed")
-        if given_up and not self._works_after(given_up[-1]):
+        given_up = self._view.lines("build_failed", "build_stopped")
+        made = self._view.lines(*_OWN_ENDS)
+        if given_up and max(made, default=0) < given_up[-1] and not self._works_after(given_up[-1]):
             return _Ended(Ending.FAILED, given_up[-1], "it says that its build failed")
         return None
 
@@ -332,7 +334,10 @@ class RunEvidence:
 
     def _went_wrong(self, since: int = 0) -> bool:
         """Whether an error, an exception or a failed build stands behind a line."""
-        failed = [*self._view.lines(*RAISED, "build_failed"), *(self._told[:1] if self._told is not None else ())]
+        failed = [
+            *self._view.lines(*RAISED, "build_failed", "build_stopped"),
+            *(self._told[:1] if self._told is not None else ()),
+        ]
         return max(failed, default=0) > since
 
     def _is_uncaught(self, line: int) -> bool:

@@ -65,7 +65,7 @@ def runs(
             told,
             comparisons(view, log.spans, [node for build in of_run for node in nodes[build]]),
             _engine_file(view, command),
-            next((version for kind in _OWN_VERSIONS for _, version in view.each(kind, "version")), None),
+            next((version for _, version in view.each(_OWN_VERSIONS.get(program, "other"), "version")), None),
             _loaded_file(view, command),
             tuple(
                 (text, log.spans.of(line))
@@ -186,7 +186,7 @@ They are shown in the headline: ``first``, ``own`` where trtexec has no option f
 below it as ``more``, the ``last`` of them alone, with their ``count``, or only if there are ``many``, or but a ``few``.
 """
 _LEAST, _MOST = {"many": 2}, {"few": 2}
-_OWN_VERSIONS = ("llm_version", "triton_version")
+_OWN_VERSIONS = {Program.TENSORRT_LLM: "llm_version", Program.TRITON: "triton_version"}
 _MOST_VALUES = 12
 _TYPE_WORDS = {
     name.upper(): known.word for known in ELEMENT_TYPES.values() for name in (known.name, known.onnx, known.word)
@@ -247,6 +247,7 @@ def _files_of(option: str, command: str | None) -> list[str]:
 def _loaded_file(view: LinesView, command: str | None) -> str | None:
     """Return the file that the last engine was loaded from, of trtexec by its command."""
     named = [name for kind in ("loaded_file", "loaded_file_said") for _, name in view.each(kind, "name")]
+    named = [] if view.has("own_rebuilding") else named
     named += [text.strip() for _, text in view.each("jetson_loading", "text")]
     named = named or _files_of("(?:loadEngine|engine)", command)
     return str(named[-1]) if named else None

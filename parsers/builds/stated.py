@@ -256,7 +256,7 @@ def _in_line(text: str) -> Iterator[_Figure]:
         if _FORMS["bound"].search(before):
             continue
         of_name = None if match["unit"] else _UNIT_OF_NAME.search(before)
-        before = before[: of_name.start()] + ":" if of_name else before
+        before = before[: of_name.start()] + ":" if of_name else _FORMS["counted of"].sub("", before)
         name = " ".join(_FORMS["divided"].split(before.rstrip(_EDGES))[-1].strip(_EDGES).split())
         behind = _FORMS["behind"].match(text, match.end()) if is_list or not name else None
         sized = _SIZES.fullmatch(name) is not None

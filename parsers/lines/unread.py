@@ -68,7 +68,7 @@ says_failure = re.compile(rf"(?i)(?<!--)(?<!\w-)\b(?:{_FAILURES})\b(?!-\w)").sea
 """Finds a word of failures in a line, in whatever form it says so; the name of an option or file is none."""
 _LONG = 1 << 17
 """Bytes of a long text."""
-ENDINGS = ("crashed", "terminated", "host_killed", "build_failed")
+ENDINGS = ("crashed", "terminated", "host_killed", "build_failed", "build_stopped")
 """The causes that say how a program, or its build, ended."""
 ASIDES = {kind.name: tuple(dict.fromkeys(kind.fields)) for kind in tables.kinds(ASIDE)} | dict.fromkeys(ENDINGS, ())
 """What lines that no rule reads tell of a run, with the fields."""

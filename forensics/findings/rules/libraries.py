@@ -55,6 +55,28 @@ def libraries(case: Case) -> Iterator[Observation]:
     yield from observe(notes, title, severity=Severity.ERROR)
 
 
+@explained("TF497")
+def packages(case: Case) -> Iterator[Observation]:
+    """Compare the releases of pip's packages of TensorRT, each as it is named last."""
+    parts: dict[str, tuple[str, Note]] = {}
+    for note in case.notes("pip_package"):
+        text = note.text("text").partition(" (from ")[0]
+        whole = "" if " requires " in text or "ninstall" in text else f"tensorrt{text}"
+        parts |= {part: (release, note) for part, release in _PACKAGE.findall(whole)}
+    inner = {part: each for part, each in parts.items() if part}
+    held = inner if len({release for release, _ in inner.values()}) > 1 else parts
+    if len({release for release, _ in held.values()}) > 1:
+        names = ", ".join(f"{part or 'the package tensorrt'} {release}" for part, (release, _) in held.items())
+        cause, fix = packages.variants["meta"] if held is parts else ("", "")
+        title = f"TensorRT's packages are of several releases: {names}"
+        severity = Severity.NOTE if held is parts else None
+        spans = [*dict.fromkeys(note.span for _, note in held.values())]
+        yield Observation(title, spans, cause=cause, fix=fix, severity=severity)
+
+
+_PACKAGE = re.compile(r"(?<![\w-])tensorrt(?:[-_]cu\d+)?(?:[-_](libs|bindings))?(?: +|==|-)(\d+\.\d+\.\d+)")
+
+
 @explained("TF659")
 def interface_gone(case: Case) -> Iterator[Observation]:
     """Name what this TensorRT no longer has, with the last release that has it, where that is known."""

@@ -237,7 +237,7 @@ def not_shown(case: Case) -> Iterator[Observation]:
     measured = any(times) or (run is not None and bool(run.comparisons))
     answered = case.explained or measured or case.notes("program_error", *_WORDED)
     told = case.log.source.lines <= ONE_QUESTION and not options(case) and (case.explained or measured)
-    if told or (not ended and (answered or not (known.own_lines or build.command))):
+    if told or (not (ended and (known.own_lines or loads)) and (answered or not (known.own_lines or build.command))):
         return  # the lines that a verbose logger would add change nothing
     harmless = any((ended, loads, known.engine_layers, not builds))
     if missing:

@@ -8,7 +8,7 @@ from trtforensics.findings.finding import Step
 from trtforensics.findings.steps.commands import options, polygraphy_run, trtexec, value_of
 from trtforensics.model.log import Tool
 
-_LEAST = 1024
+_LEAST, _MOST = 1024, 24 << 10
 """The least workspace in MiB that is proposed, where the GPU has as much."""
 _VOLTA = (7, 0)
 _JETSON = re.compile(r"\b(?:Orin|Xavier|Tegra|Jetson|Thor|NVIDIA Tegra X\d)\b", re.IGNORECASE)
@@ -66,8 +66,9 @@ def workspace(case: Case) -> Step:
     wanted, memory, limit = wanted_workspace(case), memory_mib(case), _limit(case)
     needed = max(asked := -(-wanted // MEBIBYTE), 2 * limit)
     mebibytes = max(_LEAST, 1 << (needed - 1).bit_length() if needed else 0)
-    if wanted and memory is not None and wanted > memory * MEBIBYTE:
-        return Step(f"The log asks for {wanted:,} bytes of workspace, more than the {memory:,} MiB of this GPU")
+    if wanted > (memory or _MOST) * MEBIBYTE:
+        has = f"the {memory:,} MiB of this GPU" if memory is not None else "most GPUs have: give it what is free"
+        return Step(f"The log asks for {wanted:,} bytes of workspace, more than {has}")
     if memory is not None:
         mebibytes = min(mebibytes, max(memory * 3 // 4, asked))
     if mebibytes <= limit:

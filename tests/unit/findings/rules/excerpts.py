@@ -3,6 +3,42 @@
 from __future__ import annotations
 
 EXCERPTS = {
+    "TF490": (
+        "|   Could NOT find Crow (missing: CROW_LIBRARY)\nI a",
+        "| -- Could NOT find Crow (missing: CROW_LIBRARY)\nI a",
+    ),
+    "TF491": (
+        "| CMake Error at CMakeLists.txt:7 (message):\n|   Crow is not in /nest\nI a",
+        "| CMake Warning at CMakeLists.txt:7 (message):\n|   Crow is not in /nest\nI a",
+    ),
+    "TF492": ("| error: crow.txt: patch does not apply\nI a", "| Applied patch to 'crow.txt' cleanly.\nI a"),
+    "TF493": ("| gmake: Makefile: No such file or directory\nI a", "| gmake: Entering directory '/nest'\nI a"),
+    "TF494": ("| -- Configuring incomplete, errors occurred!\nI a", "| -- Configuring done\nI a"),
+    "TF495": (
+        "| crow 1.2 requires nest==3.0, but you have nest 4.0 which is incompatible.\nI a",
+        "| Collecting nest==3.0 (from crow)\nI a",
+    ),
+    "TF496": (
+        "| ERROR: Cannot install crow and nest because these package versions have conflicting dependencies.\nI a",
+        "| Successfully installed crow-1.2 nest-3.0\nI a",
+    ),
+    "TF497": (
+        "| tensorrt_cu12_bindings   10.3.0\n> | tensorrt_cu12_libs   10.1.0\nI a",
+        "| tensorrt_cu12_bindings   10.3.0\n| tensorrt_cu12_libs   10.3.0\nI a",
+    ),
+    "TF260": (
+        "| WARNING: INT8 not supported by platform. Trying FP16 mode.\nI a",
+        "| WARNING: INT8 is supported by the platform.\nI a",
+    ),
+    "TF168": (
+        "| It looks like this model contains foldable nodes that produce large outputs.\nI a",
+        "| It looks like this model contains nodes that produce large outputs.\nI a",
+    ),
+    "TF6110": ("|   Min duration satisfied : NO\nI a", "|   Min duration satisfied : Yes\nI a"),
+    "TF6111": (
+        "| COMMAND_STARTED {'command': 'F', 'config_key': 'a', 'runner_name': 'b'}\n| O {'status': CommandStatus.FAIL}",
+        "| COMMAND_STARTED {'command': 'F', 'config_key': 'a', 'runner_name': 'b'}\n| O {'status': CommandStatus.OK}",
+    ),
     "TF483": (
         '| RuntimeError: Tried to call pure virtual function "IProfiler_pyimpl::report_layer_time"',
         '| RuntimeError: Tried to call the function "IProfiler_pyimpl::report_layer_time"',

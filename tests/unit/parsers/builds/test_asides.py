@@ -243,9 +243,27 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["Latency: min 3", "latency of v2 3 ms", "Completed in 3 ms", "total latency: 28.5 sec", "Total latency: 3 s"],
     ),
     "own_fps": (
-        ["Latency = 19,41 ms | FPS = 51,53", "Average FPS: 30", "**PERF:  29.97 (30.01)\t"],
+        ["Latency = 19,41 ms | FPS = 51,53", "Average FPS: 30"],
         ["FPS of v2", "**PERF:  FPS 0 (Avg)", "**PERF:  0.00 (0.00)", "FPS: 0"],
     ),
+    "own_perf": (["**PERF:  29.97 (30.01)\t", "**PERF:  {'a0': 59.7, 'a1': 0.0}"], ["**PERF:  FPS 0 (Avg)"]),
+    "own_rebuilding": (["/a.engine failed to match config params, trying rebuild"], ["trying rebuild of the nest"]),
+    "own_end_built": (
+        ["-- Build files have been written to: /nest", "Successfully installed crow-1.2", "[100%] Built target crow"],
+        ["[ 50%] Built target crow", "Successfully built the engine"],
+    ),
+    "build_stopped": (["ninja: build stopped: subcommand failed."], ["the build stopped"]),
+    "own_architectures": (["-- GPU architectures: 86-real", "compute capabilities: 8.6"], ["GPU architectures: all"]),
+    "mlperf_result": (["Result: result_90.00_percentile_latency_ns: 14250, Result is VALID"], ["result_of_it: 3"]),
+    "mlperf_system": (["[I] build/engines/A30x1/crow/Offline/crow.plan"], ["build/engines/crow.plan"]),
+    "navigator_status": (["O.COMMAND_FINISHED {'status': CommandStatus.OK}"], ["the status is CommandStatus.OK"]),
+    "navigator_best": (["O.BEST_MODEL_PICKED {'config_key': 'crow', 'runner_name': 'Nest'}"], ["BEST_MODEL_PICKED {}"]),
+    "triton_loading": (['I0101 08:00:00.1 1 model_lifecycle.cc:4] "loading: crow:1"'], ["loading: the nest"]),
+    "triton_loaded": (["I0101 08:00:00.1 1 a.cc:8] \"successfully loaded 'crow'\""], ["loaded 'crow'"]),
+    "tftrt_segment": (["Replaced segment 3 consisting of 17 nodes by TRTEngineOp_0"], ["Replaced segment 3"]),
+    "tftrt_left_op": (["        - Mul -> 5x"], ["Mul -> 5x", "- Mul -> many"]),
+    "of_cmake": (["-- The CXX compiler identification is GNU 13.3.0"], ["cmake is there"]),
+    "of_pip": (["Installing collected packages: crow"], ["pip is there"]),
     "own_build_time": (
         [
             "case 3, build time:  13701.181 ms",

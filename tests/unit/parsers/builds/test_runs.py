@@ -367,6 +367,8 @@ PROGRAMS = {
     ),
     Program.JETSON_INFERENCE: ("jetson-inference: loading\n[TRT]    TensorRT version 8.0.1", 1),
     Program.ROS: (f"[INFO] [launch]: All log files are here\n{V}Original: 1 layers", 1),
+    Program.CMAKE: (f"-- Configuring done (0.1s)\n{V}Original: 1 layers\n", 1),
+    Program.PIP: (f"Installing collected packages: crow, tensorrt\n{V}Original: 1 layers", 1),
     Program.UNKNOWN: ("[V] Original: 3 layers", None),
 }
 
