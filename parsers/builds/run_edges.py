@@ -191,7 +191,7 @@ class RunEdges:
                 known = {name: time}
 
     def _scripts(self, _: Sequence[int]) -> Iterator[int]:
-        """Give where a script prints what argparse read again, and not twice at one launch, or a build its first line."""
+        """Give where a script prints what argparse read again, not twice at one launch, or a build its first line."""
         for (before, was), (line, text) in pairwise(self._log.each("own_options", "text")):
             if text != was or any(before < made < line for made in self._made):
                 yield line
