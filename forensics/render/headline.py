@@ -331,12 +331,12 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False, offline: bool = 
     )  # offline, the wait in a queue
     for key, name in latencies:
         value = values.get(key)
-        percentiles = ", ".join(f"{word} {figure(value[word])}" for word in shown if word in value) if value else ""
-        if value and (middle := value.get("median", value.get("mean"))) is not None:
-            yield f"{name} {figure(middle)} ms" + (f" ({percentiles})" if percentiles else "")
-            break
-        if percentiles:
-            yield f"{name} {percentiles} ms"
+        figures = value if isinstance(value, Mapping) else {}
+        percentiles = ", ".join(f"{word} {figure(figures[word])}" for word in shown if word in figures)
+        middle = figures.get("median", figures.get("mean"))
+        if middle is not None or percentiles:
+            words = f"{figure(middle)} ms ({percentiles})" if middle is not None else f"{percentiles} ms"
+            yield f"{name} {words.removesuffix(' ()')}"
             break
     if "throughput_qps" in single:
         rate = figure(single["throughput_qps"])
