@@ -59,9 +59,9 @@ def libraries(case: Case) -> Iterator[Observation]:
 def packages(case: Case) -> Iterator[Observation]:
     """Compare the releases of pip's packages of TensorRT, each as it is named last."""
     parts: dict[str, tuple[str, Note]] = {}
-    for note in case.notes("pip_package"):
+    for note in case.notes("pip_package", "pip_row"):
         text = note.text("text").partition(" (from ")[0]
-        whole = "" if " requires " in text or "ninstall" in text else f"tensorrt{text}"
+        whole = text if "tensorrt" in text else f"tensorrt{text}"  # a row of pip's list begins with it
         parts |= {part: (release, note) for part, release in _PACKAGE.findall(whole)}
     inner = {part: each for part, each in parts.items() if part}
     held = inner if len({release for release, _ in inner.values()}) > 1 else parts
