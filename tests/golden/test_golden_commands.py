@@ -27,6 +27,7 @@ FILES = {
     "norms.onnx": "models/norm-chain.onnx",
     "edited.json": "replays/edited.json",
 }
+NEEDING = {"repairs": "onnxruntime", "trends": "pyarrow"}
 LONG = 150
 """Lines of an answer that are kept."""
 FAST, SLOW = (" ".join(f"{name}.{kind}.json" for kind in ("layers", "profile", "times")) for name in ("fast", "slow"))
@@ -74,6 +75,13 @@ COMMANDS = {
         "graph fast.layers.json fast.profile.json -o engine.dot",
     ),
     "repairs": ("repair norms.onnx --fold --reshape --casts --broadcasts -o fixed.onnx",),
+    "trends": (
+        "trend old.log chain.log profiles.log",
+        "trend old.log chain.log profiles.log --format json",
+        "trend old.log chain.log -o trend.json --since 2020",
+        "trend chain.log old.log -o trend.html",
+        "trend rtx.log --since 2100 --fail-on regression",
+    ),
     "reports": (
         "report old.log",
         "report rtx.log --json",
@@ -129,8 +137,8 @@ def test_what_commands_print_is_the_golden_text(
     no_trials: None,  # noqa: ARG001 - nothing starts a child process
     update_golden: bool,  # noqa: FBT001 - a fixture
 ) -> None:
-    if name == "repairs":
-        pytest.importorskip("onnxruntime")
+    if name in NEEDING:
+        pytest.importorskip(NEEDING[name])
     printed = rounded("\n".join(answer(line, folder) for line in COMMANDS[name]))
     golden = HERE / f"{name}.txt"
     if update_golden:

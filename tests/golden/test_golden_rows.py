@@ -17,13 +17,23 @@ from trtforensics.bisection.search import Verdict
 from trtforensics.comparison.compare import compare
 from trtforensics.comparison.loading import load_side, with_files
 from trtforensics.console.progress import Progress
+from trtforensics.datasets.ingesting import runs_of
 from trtforensics.engines.neighbours import Neighbours
 from trtforensics.engines.onnx_nodes import fates
 from trtforensics.model.log import BuildLog
 from trtforensics.onnx_models.checked import read_checked
 from trtforensics.parsers.text.source import open_source
 from trtforensics.tables.layers import LAYER_COLUMNS
-from trtforensics.tui.rows import bisection_rows, diff_rows, finding_rows, first_rows, log_lines, node_rows, timeline
+from trtforensics.tui.rows import (
+    bisection_rows,
+    diff_rows,
+    finding_rows,
+    first_rows,
+    log_lines,
+    node_rows,
+    run_rows,
+    timeline,
+)
 from trtforensics.tui.rows.layers import candidates, columns, index, neighbours, questions
 from trtforensics.tui.rows.overview_rows import progress_line, strip_line, title_line
 from trtforensics.tui.rows.pieces import CitingLine, Line, Presentation, Role
@@ -229,6 +239,16 @@ def of_bisections(folder: Path) -> Iterator[str]:
         yield repr((bisection_rows.suspects_of(view), bisection_rows.fixed_files(view), bisection_rows.applying(view)))
 
 
+def of_runs(folder: Path) -> Iterator[str]:
+    (folder / "logs").mkdir()
+    for log in sorted(LOGS.glob("*.log")):
+        (folder / "logs" / log.name).symlink_to(log)
+    rows = [row for _, batch in runs_of("logs", LIMIT) for row in batch or ()]
+    for width in (64, 110, 170):
+        for order in run_rows.orders(width):
+            yield from listed(run_rows.runs(order, rows[1], rows), order.sorted(rows), width, most=2)
+
+
 SOURCES: dict[str, Callable[[Path], Iterator[str]]] = {
     "sample": of_sample,
     "three-passes": lambda folder: of_log(folder, "emulated-trtexec-10.16-three-passes"),
@@ -237,6 +257,7 @@ SOURCES: dict[str, Callable[[Path], Iterator[str]]] = {
     "comparisons": of_comparisons,
     "nodes": of_nodes,
     "bisections": of_bisections,
+    "runs": of_runs,
 }
 
 

@@ -1,0 +1,18 @@
+"""Each restriction of the table is one that is judged: a word that nobody knows would be kept by every model."""
+
+from __future__ import annotations
+
+from trtforensics.findings.models import restrictions
+from trtforensics.knowledge.operators import Restriction
+from trtforensics.knowledge.table import records
+
+BY_HAND = {"given", "absent", "ignored", "of-set", "real", "text"}
+"""Words that ask whether something is given, or that tell and judge nothing."""
+
+
+def test_each_must_of_the_table_has_a_judge() -> None:
+    rows = [row for row in records("restrictions", Restriction) if row.must not in BY_HAND | restrictions._NODES.keys()]
+    for of, judges in ((True, restrictions._ATTRIBUTES), (False, restrictions._TENSORS)):
+        asked = {row.must for row in rows if (row.of == "attribute") is of}
+        assert asked <= judges.keys()
+    assert restrictions._NODES.keys() <= {row.must for row in records("restrictions", Restriction)}
