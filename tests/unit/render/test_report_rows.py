@@ -220,6 +220,9 @@ def test_a_latency_far_below_its_limit_and_rare_stalls_are_told(read: Load) -> N
     )
     assert "p99 of 3 ms is far below the limit of 15 ms: a higher target_qps is possible" in said(read(text))
     assert "one call of a thousand takes 90 ms or more" in said(read(text))
+    assert "target of 10 qps" in headlines(read(text))[0].text
+    alone = text.replace("Server", "SingleStream")  # it prints a rate too, and aims at none
+    assert "target of" not in headlines(read(alone))[0].text + said(read(alone))
 
 
 def test_what_the_options_and_the_number_of_calls_make_of_the_figures_is_said(read: Load) -> None:
