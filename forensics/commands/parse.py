@@ -76,13 +76,8 @@ def read_log(args: Namespace, paths: Sequence[str], *, excerpt: bool = False) ->
             if not excerpt or named(error) is not error or not all(Path(path).is_file() for path in paths):
                 raise
             log = load_build_log(paths, max_bytes=args.max_bytes, on_progress=progress, excerpt=True)
-            is_known = any(
-                run.outcome.span
-                or run.program is not Program.UNKNOWN
-                or any(not text.startswith("last words") for text, _ in run.facts)
-                for run in log.runs
-            )
-            if is_known or any(build.notes or build.results for build in log.builds):
+            told = (run.outcome.span or run.setting or run.program is not Program.UNKNOWN for run in log.runs)
+            if any(told) or any(build.notes or build.results for build in log.builds):
                 return log
             raise
 

@@ -8,42 +8,16 @@ fields in environments, JSON, YAML, TOML and XML.
 import re
 from collections.abc import Iterator
 
-_HINTS = (
-    *("@", "~", "home/", "home\\", "user", "serial", "hostname", "host name", "host_name", "host-name", "host:"),
-    *("host=", 'host"', "host'", "host :", "host =", "host\\", "login", "logname", "owner", "author", "board"),
-    *("asset", "guid", "account", "tenant", "subscription", "project", "customer", "employee", "client", "machine"),
-    *("boot", "token", "otp", "pin:", "pin=", 'pin"', "imei", "chassis", "sn:", "sn=", "sn ", "s/n", 'sn"', "phone"),
-    *("badge", "org", "ssh", "nodename", "node_name", "node name", "node-name", "computer", "instance", "passcode"),
-)
+from trtforensics.knowledge.table import rows
+
+_HINTS = tuple(next(rows("hints", "trtforensics.redaction"))["words"].split("|"))
 """One of these stands, in small letters, in every line with such a place."""
 
 _BETWEEN = r"""\\?["']?[ \t]{0,60}(?:[:=]{1,2}|>)[ \t]{0,60}\\?["']?"""
 """What stands between a field's key and its value."""
 _VALUE = r"""[^\s"'<>,;|()\[\]{}\\]{1,200}"""
-_NUMBERED = (
-    r"serial(?:[ _-]?(?:number|num|no|nr)\.?)?|s/?n|board[ _-]?id|asset[ _-]?(?:tag|id)|\w{0,9}guid|imei"
-    r"|(?:account|tenant|subscription|project|customer|employee|client|machine|boot|badge|chassis|org(?:anization)?)"
-    r"[ _-]?(?:id|number|num|no|serial)|(?:phone|pin|otp|passcode)(?:[ _-]?(?:code|number))?"
-)
-_NAMED = (
-    r"user(?:[ _-]?name|[ _-]?id)?|login(?:[ _-]?name)?|logname|owner|author|host(?:[ _-]?name)?|node[ _-]?name"
-    r"|computer[ _-]?name|instance[ _-]?id"
-)
-_PLACES = re.compile(
-    rf"""(?ix)
-    (?<![a-z0-9])(?:
-        (?:{_NUMBERED}){_BETWEEN}(?=[^\s,;]{{0,99}}?\d)({_VALUE})
-      | (?:token|account){_BETWEEN}(?=[a-z_-]{{0,9}}\d{{6}})({_VALUE})
-      | (?:{_NAMED}){_BETWEEN}(?=[^\W\d])({_VALUE})
-      | (?:user|login|for|-l)[ ]{{1,4}}(?=[a-z._-]{{1,40}}\d)([\w.-]+)
-      | hostname[ ]to[ ]<([^<>\s]+)
-      | (?:home|users)(?:/|\\{{1,2}})([^\s/\\"'<>:,;|()\[\]{{}}]+)
-    )
-    | (?<![\w/])~(?=[^\W\d])([\w.-]+)(?=[/:\s])
-    | (?<![\w.+-])(?=[\w.+-]{{0,63}}[^\W\d])([\w.+-]{{1,64}})
-      @(?:(?=\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?![.\w]))|(?!sha\d|v?\d|0x)([\w-]+(?:\.[\w-]+)*))
-    """
-)
+_PATTERNS = "|".join(row["pattern"] for row in rows("places", "trtforensics.redaction"))
+_PLACES = re.compile(f"(?i){_PATTERNS}".replace("{between}", _BETWEEN).replace("{value}", _VALUE))
 
 
 def identities(text: str) -> Iterator[tuple[int, int]]:

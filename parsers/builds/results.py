@@ -139,8 +139,7 @@ def _of_mlperf(view: LinesView) -> Iterator[_Found]:
         yield from ((line, key, rate) for line, rate in view.each(kind, "number"))
     summaries = [*view.lines("mlperf_summary"), view.last_line + 1]
     groups: dict[int, dict[str, float]] = {}
-    latencies = (row for kind in _OF_PERCENTILES for row in view.each(kind, "name", "number"))
-    for line, name, number in latencies:
+    for line, name, number in (row for kind in _OF_PERCENTILES for row in view.each(kind, "name", "number")):
         percentile = _MLPERF.fullmatch(name)
         since = max([first for first in summaries if first <= line], default=line)
         statistic = f"p{float(percentile[1]):g}" if percentile else name.lower()

@@ -55,17 +55,8 @@ _OWN_ENDS = ("own_end", "own_end_done", "own_end_complete", "own_end_passed", "o
 OF_BENCHMARKS = ("llm_requests", "llm_tokens")
 """The figures that benchmarks of TensorRT-LLM print last."""
 LOADED = ("jetson_loaded", "engine_size", "deserialization", "engine_loaded", "engine_deserialized", "own_loaded")
-OF_INFERENCE = (
-    "sample_profile_end",
-    "metric_latency",
-    "own_latency",
-    "own_fps",
-    "own_perf",
-    "own_loop",
-    "own_rate",
-    "own_rate_said",
-    "own_answer",
-)
+_RATED = [row["kind"] for row in rows("own_figures", "trtforensics.parsers.builds") if row["of_inference"] == "yes"]
+OF_INFERENCE = ("sample_profile_end", "metric_latency", "own_perf", "own_answer", *_RATED)
 """What a program states of its inferences."""
 _ANNOUNCED = ("banner", "poly_run")
 """Programs that announce themselves print a verdict at their end."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trtforensics.errors import NotEngineInfoError
+from trtforensics.knowledge.table import rows, words
 from trtforensics.model.engine import Engine, EngineInfo, IoTensor
 from trtforensics.model.log import EngineLayer, EngineTensor
 from trtforensics.model.span import SourceSpan
@@ -171,16 +172,8 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
 
 
-_NAMES = ("name", "layername", "layer")
-_KEYS = {
-    "Name": _NAMES,
-    "LayerType": ("layertype", "type", "optype", "kind"),
-    "TacticValue": ("tacticvalue", "tactic", "tacticid"),
-    "TacticName": ("tacticname", "kernel", "kernelname"),
-    "Inputs": ("inputs",),
-    "Outputs": ("outputs",),
-    "Metadata": ("metadata",),
-}
+_KEYS = {row["key"]: words(row["spelt"]) for row in rows("layer_keys", "trtforensics.parsers.files")}
+_NAMES = _KEYS["Name"]
 _TELLING = {"layertype", "tacticvalue", "tactic", "tacticid", "tacticname", "kernel", "kernelname", "precision"}
 """The keys that only layers have; a type or a kind counts where the list is called one of layers."""
 _VAGUE = {"type", "kind", "optype"}

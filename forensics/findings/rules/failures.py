@@ -11,23 +11,13 @@ from trtforensics.findings.observations import observe, quoted
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import profile, reduce
 from trtforensics.findings.steps.machine import workspace
+from trtforensics.knowledge.table import rows
 from trtforensics.model.log import Build
 from trtforensics.model.notes import Note
 from trtforensics.model.timings import OpenBlock, tactic_text
 
 _OF_OTHER_RULES = re.compile("CUDA_SUCCESS|^autotuning: CUDA error |^Formal output tensor ")
-_REASONS = {
-    "skipping_tactic": "a tactic was skipped",
-    "tactic_threw": "a tactic threw an exception",
-    "device_request": "GPU memory was short",
-    "myelin_budget": "Myelin's memory budget was exceeded",
-    "workspace_limit": "nothing fits into the workspace",
-    "workspace_advice": "the workspace may be too small",
-    "no_tactics": "Myelin has no tactic for an operation",
-    "out_of_memory": "memory ran out",
-    "myelin_check": "an internal check of Myelin failed",
-    "myelin_formal": "Myelin failed",
-}
+_REASONS = {row["kind"]: row["reason"] for row in rows("reasons", "trtforensics.findings")}
 """Kinds of lines before the error that may be the reason, and the reason in words."""
 
 

@@ -11,6 +11,7 @@ from trtforensics.findings.rule import explained
 from trtforensics.findings.rules.failures import being_timed
 from trtforensics.findings.rules.gpu import unfitting
 from trtforensics.findings.steps.commands import detailed_flags, logged, options, polygraphy_run, trtexec
+from trtforensics.knowledge.table import rows
 from trtforensics.model.log import Outcome, Tool
 from trtforensics.model.notes import Note
 from trtforensics.model.run import Ending, PhaseName, Program, Run, StepExit
@@ -124,18 +125,8 @@ def of_program(case: Case) -> Iterator[Observation]:
         )
 
 
-_SIGNALS = {
-    2: "SIGINT, an interruption",
-    6: "SIGABRT, it gave up itself",
-    7: "SIGBUS",
-    8: "SIGFPE",
-    9: "SIGKILL, from outside, most often for want of memory",
-    11: "SIGSEGV, an invalid access to memory",
-    13: "SIGPIPE: what read its output had ended",
-    15: "SIGTERM, from outside, as of a scheduler",
-}
-_CODES = {124: "the time of timeout was up", 126: "it cannot be executed", 127: "the command was not found"}
-"""What the shell and ``timeout`` mean by codes that are no program's own."""
+_EXITS = {(row["of"], int(row["number"])): row["meaning"] for row in rows("exits")}
+"""What signals mean, and to the shell and ``timeout`` codes that are no program's own."""
 
 
 @explained("TF719")
@@ -171,7 +162,8 @@ _SHOWN = 3
 
 
 def _exit(step: StepExit) -> str:
-    meaning = _SIGNALS.get(step.signal, f"signal {step.signal}") if step.signal else _CODES.get(step.code, "")
+    of, number = ("signal", step.signal) if step.signal else ("code", step.code)
+    meaning = _EXITS.get((of, number), f"signal {number}" * bool(step.signal))
     code = f"exit code {step.code}" if step.code > 0 else "a signal"
     return f"{f'the step {step.step}' if step.step else 'a step'} ended with {code}{f' ({meaning})' if meaning else ''}"
 
