@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 EXCERPTS = {
+    "TF6112": (
+        "| [TRT-LLM] [RANK 1] [E] Hang detected on rank 1 in PyExecutor.\nI a",
+        "| [TRT-LLM] [RANK 1] [I] No hang was seen on rank 1 in PyExecutor.\nI a",
+    ),
     "TF490": (
         "|   Could NOT find Crow (missing: CROW_LIBRARY)\nI a",
         "| -- Could NOT find Crow (missing: CROW_LIBRARY)\nI a",

@@ -264,6 +264,12 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     "tftrt_left_op": (["        - Mul -> 5x"], ["Mul -> 5x", "- Mul -> many"]),
     "of_cmake": (["-- The CXX compiler identification is GNU 13.3.0"], ["cmake is there"]),
     "of_pip": (["Installing collected packages: crow"], ["pip is there"]),
+    "llm_option": (["[I] Set max_batch_size to 8.", "Set gemm_plugin to float16."], ["Set gemm_plugin to None."]),
+    "llm_quantised": (["'quant_algo': 'W4A16_AWQ'", "Use the weight only quantization int4"], ["quant_algo: None"]),
+    "llm_beams": (["TRTGptModel maxBeamWidth: 4"], ["TRTGptModel maxBeams: 4"]),
+    "llm_inputs": (["TRTGptModel maxInputLen: 3071 = maxSequenceLen - 1"], ["maxInputLen: 7"]),
+    "llm_at_once": (["TRTGptModel maxNumTokens: 8192"], ["maxNumTokens: 7"]),
+    "llm_fraction": (["fraction is set 0.85, kv size is 7", "free_gpu_memory_fraction=0.9"], ["fraction is set 85"]),
     "own_build_time": (
         [
             "case 3, build time:  13701.181 ms",
