@@ -28,6 +28,7 @@ from trtforensics.findings.observations import CLASSES, NEAR, NO_ENGINE, NO_RUN,
 from trtforensics.findings.programs import fitting, origins_of, step_for_loaded, text_for_loaded, unheld
 from trtforensics.findings.registry import rule_of, rules
 from trtforensics.findings.rules.excerpts import as_excerpt, shown
+from trtforensics.findings.rules.speed import long_tuning
 from trtforensics.findings.special_cases import lines_around, special
 from trtforensics.findings.tree import MAX_EVIDENCE, NOT_SHOWN, RECORD, FindingWithCauses, arranged, ranked
 from trtforensics.findings.versions import Version
@@ -163,8 +164,9 @@ def _with_excerpt(observed: list[_RuleObservation], case: Case, read: QuotedLog)
     """Return observations with what a short log without an error says by its words; what it lacks is no news then."""
     others = (each for each in observed if each.rule.code != NOT_SHOWN)
     worst = max((each.observation.severity or each.rule.severity for each in others), default=Severity.NOTE)
-    said = () if worst is Severity.ERROR else shown.check(as_excerpt(case, read, worst))
-    told = [_RuleObservation(shown, LoggedBuild(case.log, case.build), each) for each in said]
+    rules = () if worst is Severity.ERROR else (shown, long_tuning)
+    excerpt, of_build = as_excerpt(case, read, worst), LoggedBuild(case.log, case.build)
+    told = [_RuleObservation(rule, of_build, each) for rule in rules for each in rule.check(excerpt)]
     return [*(each for each in observed if not told or each.rule.code != NOT_SHOWN), *told]
 
 

@@ -31,10 +31,10 @@ _LABELS, _SEVERAL, _SHORT = 10, 3, 24
 """Labels that are all shown, of how many the nearest are; characters of one that is shown whole."""
 _STEP, _LEAST, _STRAY = 1.06, 12, 12
 """How far values of one level lie apart at most; one of how many a level has at least, all on none at most."""
-_STATED = {row["what"]: row["pattern"] for row in rows("stated", "trtforensics.parsers.builds")}
-_STATISTIC = re.compile(f"(?:.*summary: )?{_STATED['statistic']}", re.IGNORECASE)
+STATED = {row["what"]: row["pattern"] for row in rows("stated", "trtforensics.parsers.builds")}
+_STATISTIC = re.compile(f"(?:.*summary: )?{STATED['statistic']}", re.IGNORECASE)
 """A name that does not say of what it is."""
-_SIDE = re.compile(_STATED["side"])
+_SIDE = re.compile(STATED["side"])
 """What is compared with another on the same input: a type, a framework."""
 _IDLE = 80
 """The percentage of use from which on the GPU does not wait for others."""

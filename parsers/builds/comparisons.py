@@ -77,15 +77,17 @@ def _read(reading: _Reading, kind: str, values: list[str | float | None], span: 
         _note_tolerance(reading, str(rest))
     elif kind == "poly_tolerance":
         _note_tolerance(reading, str(values[0]))
-    elif kind == "poly_difference":
-        basis, mean, largest = values
-        reading.update(**({"mean_abs": mean, "max_abs": largest} if basis == "Absolute" else {"max_rel": largest}))  # type: ignore[arg-type]  # numbers
-    elif kind == "poly_stats":
-        name, runner, least, most = values
+    elif kind in {"poly_difference", "poly_required"}:
+        *basis, mean, largest = values
+        reading.update(**({"max_rel": largest} if basis == ["Relative"] else {"mean_abs": mean, "max_abs": largest}))  # type: ignore[arg-type]  # numbers
+    elif kind in {"poly_stats", "poly_stats_old"}:
+        *names, runner, least, most = values
         reading.left = reading.left or str(runner)  # an excerpt may lack the line that names both
         reading.right = reading.right or (str(runner) if runner != reading.left else "")
         side = "left_range" if runner == reading.left else "right_range"
-        reading.update(str(name), **{side: None if least is None or most is None else (float(least), float(most))})
+        reading.update(
+            *map(str, names), **{side: None if least is None or most is None else (float(least), float(most))}
+        )
     elif kind == "poly_nonfinite":
         reading.update(**{str(values[0]).lower(): 1})
     elif values[1] is None or _OF_OUTPUT.match(str(values[1])):

@@ -222,7 +222,7 @@ def _stated(values: Mapping[str, float | None]) -> Mapping[str, float]:
 
 
 _HEADINGS = ("profile_section", "profile_header")
-_ROWS = ("profile_row", "profile_row_old")
+_ROWS = ("profile_row", "profile_row_old", "profile_row_json")
 _TOTAL = "Total"
 """The name in a table's last row."""
 

@@ -164,18 +164,19 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
         any(text.startswith("tensorrt") for _, text in view.each("poly_module", "text")),
         any(_TENSORRT_COMMAND.search(command) for _, command in view.each("poly_run", "command")),
         any(
-            "trt-runner" in f"{left} {right}"
-            for kind in ("poly_comparison", "poly_summary")
-            for _, left, right in view.each(kind, "left", "right")
+            "trt-runner" in str(name)
+            for kind, *fields in _COMPARING
+            for _, *names in view.each(kind, *fields)
+            for name in names
         ),
-        any("trt-runner" in runner for _, runner in view.each("poly_validating", "runner") if "onnxrt" not in runner),
-        any("Runner: trt-runner" in text for _, text in view.each("untyped", "text")),
     )
     if not any(signs) and view.has("own_program"):
         return any(_TENSORRT_NAMED.search(text) for _, text in view.each("untyped", "text"))
     return any(signs) or (not of_others and not view.has(*_OF_ONNX))
 
 
+_COMPARING = (("poly_comparison", "left", "right"), ("poly_summary", "left", "right"))
+_COMPARING += (("poly_validating", "runner"), ("poly_stats_old", "runner"))
 _OF_ONNX = {f"poly_{kind}" for kind in ("run", "validating", "checked", "module", "listed", "data_listed")}
 _OF_ONNX |= {f"poly_{kind}" for kind in ("model_after", "scripted", "cast", "plugins", "reducing")}
 """What Polygraphy prints that may have used ONNX alone."""

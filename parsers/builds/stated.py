@@ -224,7 +224,8 @@ def _of_row(header: Sequence[str], cells: Sequence[str]) -> Iterator[_Figure]:
         elif number and _is_measure(column):
             unit = _UNIT_OF_COLUMN.search(column)
             name = re.split(r"[:)] ", _UNIT_OF_COLUMN.sub("", column))[0].strip(_EDGES).partition("(")[0].strip()
-            yield StatedName(name, cells[0], number[2] or (unit[1] if unit else "")), number[1]
+            printed = unit[1] if unit else _FORMS["unit at end"].findall(name)[0].lower()
+            yield StatedName(name, cells[0], number[2] or printed), number[1]
 
 
 def _statistics(text: str, topic: tuple[str, str]) -> Iterator[_Figure]:

@@ -9,7 +9,7 @@ from trtforensics.findings.finding import Observation, Severity
 from trtforensics.findings.observations import CLASSES
 from trtforensics.findings.rule import explained, shared_cases
 from trtforensics.findings.special_cases import special
-from trtforensics.model.span import SourceSpan
+from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.lines.dialects import prefix_of
 from trtforensics.parsers.lines.unread import ANY_ERROR, ONE_QUESTION
 from trtforensics.sources.quoting import QuotedLog
@@ -49,6 +49,5 @@ def shown(case: Case) -> Iterator[Observation]:
     rows = [row for row in shared_cases("excerpts") if text and (not row.settle or case.worst is Severity.NOTE)]
     found = special(rows, LoggedBuild(case.log, case.build), words, text)
     if found is not None:
-        path, starts = case.log.source.path, case.log.line_starts
-        spans = [SourceSpan(path, line, int(starts[line - 1])) for line in found.lines]
+        spans = [Spans(case.log.source, case.log.line_starts).of(line) for line in found.lines]
         yield Observation(found.title, spans, cause=found.cause, fix=found.fix, settle=found.settle)

@@ -23,7 +23,8 @@ _REASONS = {row["kind"]: row["reason"] for row in rows("reasons", "trtforensics.
 
 _RUNNER = re.compile(r"[Cc]ask ?([A-Z]\w+)")
 """The runner that an exception names, which is called after the layer's type."""
-_SHORT_OF_MEMORY = {"device_request", "myelin_budget", "workspace_limit", "workspace_advice", "out_of_memory"}
+_SHORT_OF_MEMORY = {"device_request", "myelin_budget", "out_of_memory", "memory_requested"}
+_SHORT_OF_MEMORY |= {"workspace_limit", "workspace_advice"}
 
 
 @explained("TF301")
@@ -61,7 +62,7 @@ def _short(case: Case, reasons: Sequence[Note]) -> bool:
 
 
 def _fix(case: Case, reasons: Sequence[Note]) -> str:
-    """Return what mends the likeliest of the reasons; without one, what shows it."""
+    """Return what mends the likeliest of the reasons."""
     if _short(case, reasons) or any(reason.text("text").startswith("insuf") for reason in reasons):
         return "Raise the workspace, and free the GPU of other programs."
     failed = next((match for each in reasons if (match := _RUNNER.search(each.text("text")))), None)
@@ -71,12 +72,8 @@ def _fix(case: Case, reasons: Sequence[Note]) -> str:
             f"Build this {layer} layer in another type, FP16 in the place of INT8 say (--layerPrecisions=NAME:fp16 "
             "--precisionConstraints=prefer), or with another TensorRT: its kernels fail on this GPU."
         )
-    if reasons:
-        return "Update TensorRT, or break the fusion at the operation that the skipped tactic names (mark an output)."
-    return (
-        "Free GPU memory and make the profile's largest shapes smaller: want of memory is the usual reason where none "
-        "is printed. Then compare the GPU with this release's support matrix; a verbose log says what was tried."
-    )
+    update = "Update TensorRT, or break the fusion at the operation that the skipped tactic names (mark an output)."
+    return update if reasons else ""
 
 
 @explained("TF302")

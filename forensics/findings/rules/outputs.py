@@ -14,7 +14,7 @@ from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import CLOSE, REDUCED, polygraphy_run, trtexec, typed_step
 from trtforensics.model.log import OnnxNode, Tool
 from trtforensics.model.run import ComparedOutput, RunnerComparison, RunResult, furthest
-from trtforensics.render.stated_rows import figure
+from trtforensics.render.stated_rows import STATED, figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,12 +32,12 @@ _EXACT = 1e-4
 def mark_all(case: Case) -> Iterator[Observation]:
     """Report the command that marks all tensors, or a large number of marked outputs."""
     marks, span, nodes = case.notes("marking_output"), command_span(case.build), len(case.build.onnx_nodes)
-    many = [note for note in case.notes("poly_mark") if _number(note) > _MANY_OUTPUTS]
+    many = [note for note in case.notes("poly_mark") if (note.number("count") or 0) > _MANY_OUTPUTS]
     if span is not None and "--trt-outputs mark all" in (case.build.command or ""):
         title = "All tensors are marked as outputs (mark all)"
         yield Observation(title, (span, *(note.span for note in many)), steps=_fewer(case), same_as="all")
     elif many or (nodes and len(marks) > max(_MANY_OUTPUTS, nodes / 2)):
-        number = _number(many[0]) if many else len(marks)
+        number = int(many[0].number("count") or 0) if many else len(marks)
         yield Observation(
             f"{number} tensors are marked as outputs" + ("" if many else f", of a network of {nodes} nodes"),
             [note.span for note in many or marks],
@@ -49,15 +49,7 @@ def mark_all(case: Case) -> Iterator[Observation]:
         )
 
 
-def _number(note: Note) -> int:
-    """Return how many tensors Polygraphy says it marks: ``24 tensors as outputs``, ``all ONNX tensors as outputs``."""
-    first = note.text("scope").partition(" ")[0]
-    return int(first) if first.isdecimal() and len(first) <= _MOST_DIGITS else 0
-
-
 _MANY_OUTPUTS = 10
-_MOST_DIGITS = 9
-"""Digits of the largest number of tensors that is read; longer numbers are not believed."""
 
 
 def _fewer(case: Case) -> tuple[Step, ...]:
@@ -105,17 +97,18 @@ def differs(case: Case) -> Iterator[Observation]:
     float_command = not reduced and re.search(r"polygraphy\S* run .*--trt\b", command) is not None
     said = precision.value.strip() == "FP32" if precision is not None else float_command
     in_float = said and not quantised
-    few = bool(outputs) and all(map(_is_of_few, outputs))
-    wrong = differs.variants["few"] if few else differs.variants["float"] if in_float else ("", "")
+    how_large = _how_large(outputs, narrow or ("TF32" if in_float else ""))
+    few, rounded = bool(outputs) and all(map(_is_of_few, outputs)), how_large.endswith("may leave")
+    wrong = differs.variants["few"] if few else differs.variants["float"] if in_float and not rounded else ("", "")
     first = Step("Find the first tensor that differs", polygraphy_run(case, *_MARK_ALL) if polygraphy_log else "")
     names = {note.text("tensor") for note in notes} - {""}
     yield from observe(
         notes,
         f"{'{names}' if names else 'An output'} differ{'s' * (len(names) < _SEVERAL)} from the reference{unmet}"
-        f"{_how_far(case, outputs)}{_how_large(outputs, narrow)}{_recovered(case, outputs)}",
+        f"{_how_far(case, outputs)}{how_large}{_recovered(case, outputs)}",
         names="tensor",
-        severity=Severity.WARNING if narrow and len(fine) == len(notes) else None,
-        steps=(before if quantised else first if in_float else Step("Is FP32 right?", float_run),),
+        severity=Severity.WARNING if (narrow or rounded) and len(fine) == len(notes) else None,
+        steps=() if rounded else (before if quantised else first if in_float else Step("Is FP32 right?", float_run),),
         cause=wrong[0],
         fix=wrong[1],
     )
@@ -163,8 +156,8 @@ _GROSS = 0.05
 """The part of the values' range from which an error is none of rounding."""
 _MOST_AGREE = 1e-4
 """Few elements differ where the mean error is at most this part of the largest one."""
-_ROUNDED = 0.01
-"""The part of it up to which the rounding of a 16-bit network's sums explains an error."""
+_ROUNDED = {"FP16": 0.01, "INT8": 0.01, "TF32": 0.001}
+"""The part of it up to which the rounding of a network's sums in a type explains an error."""
 
 
 def _part(output: ComparedOutput) -> float | None:
@@ -215,15 +208,15 @@ def _odd_one_out(case: Case, value_of: Callable[[Range], float | None]) -> tuple
 
 def _how_large(outputs: Sequence[ComparedOutput], narrow: str) -> str:
     """Weigh the errors by their outputs' ranges: rounding, or more than that; nothing in between, or of integers."""
-    parts = [_part(each) for each in outputs if not each.holds_integers]
-    known = [part for part in parts if part is not None]
+    known = [part for each in outputs if not each.holds_integers and (part := _part(each)) is not None]
     if not known or len(known) < len(outputs):
         return ""
-    if narrow in {"FP16", "INT8"} and max(known) <= _ROUNDED:
-        return f"; at most {100 * max(known):.2g}% of an output's range, as rounding in {narrow} may leave"
+    part = max(known)
+    if part <= _ROUNDED.get(narrow, 0.0):
+        return f"; at most {100 * part:.2g}% of an output's range, as rounding in {narrow} may leave"
     if all(map(_is_of_few, outputs)):
         return f"; in few elements: the mean error is {max(each.mean_abs or 0.0 for each in outputs):.3g}"
-    return f"; {max(known):.0%} of an output's range, more than rounding leaves" if max(known) >= _GROSS else ""
+    return f"; {part:.0%} of an output's range, more than rounding leaves" if part >= _GROSS else ""
 
 
 def _recovered(case: Case, outputs: Sequence[ComparedOutput]) -> str:
@@ -349,13 +342,8 @@ def integers_compared(case: Case) -> Iterator[Observation]:
         yield from observe(notes, title, names="tensor", same_as="constant", cause=cause, fix=fix)
 
 
-_MEASURE = re.compile(
-    r"(?i)(?P<higher>\bm?AP(?:@?[0-9][\w.:-]*)?\b|\bacc(?:uracy)?\b|\btop-?[15]\b|\brecall\b|\bm?IoU\b|\bF1\b)"
-    r"|\b[WC]ER\b"
-)
-"""A measure of accuracy: better where it is higher, or an error rate."""
-_OURS = re.compile(r"(?i)tensorrt|\btrt\b|\bengine\b|int8|fp16|\bhalf\b|optimi[sz]ed|quanti[sz]ed")
-_REFERENCE = re.compile(r"(?i)torch|onnx|keras|tensorflow|baseline|original|\bfp32\b")
+_MEASURE, _OURS, _REFERENCE = (re.compile(STATED[what]) for what in ("accuracy", "optimized", "reference"))
+"""A measure of accuracy, better where it is higher, or an error rate; what names TensorRT's side, and the other."""
 _KEPT, _GROWN = 0.9, 1.25
 """Parts of the reference's measure: below it, above it of an error rate, more is lost than by rounding."""
 

@@ -1,6 +1,8 @@
 """What slows an engine down, and how a run and its layers were timed."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator
+from itertools import pairwise
 
 from trtforensics.console.counting import counted, grouped, listed
 from trtforensics.engines.requests import command_span
@@ -13,8 +15,9 @@ from trtforensics.findings.steps.commands import PROFILING, given_flags, profile
 from trtforensics.model.ledger import TimedUnit, UnitKind
 from trtforensics.model.log import EngineLayer
 from trtforensics.model.notes import Note
-from trtforensics.model.run import RunResult
 from trtforensics.model.timings import TimeSource
+from trtforensics.parsers.builds.views import Spans
+from trtforensics.parsers.notation.clocks import clock_in, seconds_of
 from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import TOTALS, busy_part, enqueue_bound, kind_of, mean_of, shares, transfers_bound
 
@@ -25,6 +28,8 @@ _SMALL = 5
 _HALF, _SEVERAL = 0.49, 2
 _COPIED = 0.25
 """Share of the latency from which copies of inputs and outputs are worth a word."""
+_BESIDE = 0.15
+"""The share where nothing else of the run is told: they are all that can be said of it."""
 
 
 @explained("TF606")
@@ -47,13 +52,13 @@ def held_up(case: Case) -> Iterator[Observation]:
         )
         if warned or (bound and (not idle or sum(means[key] for key in keys) >= _REASON * gpu_ms * (1 / busy - 1)))
     ] or ([("between queries", "--infStreams=2", [], (*_TIMES,))] if idle else [])
-    copied = means.get("h2d_ms", 0.0) + means.get("d2h_ms", 0.0)
-    latency = mean_of(build.result("latency_ms"))
-    if not reasons and latency and copied >= _COPIED * latency:
-        parts = ("h2d_ms", "d2h_ms", "gpu_compute_ms")
+    parts, latency = ("h2d_ms", "d2h_ms", "gpu_compute_ms"), mean_of(build.result("latency_ms")) or 0.0
+    copies_ms = [means[key] for key in parts[:2] if key in means]  # a log that is cut tells only their sum
+    copied = sum(copies_ms) if copies_ms else latency - (gpu_ms or latency)
+    if not reasons and copied >= (_COPIED if copies_ms else _BESIDE) * latency > 0.0:
         cited = (build.result(key) for key in (*parts, "latency_ms"))
         yield Observation(
-            f"Copies are {copied / latency:.0%} of the latency: "
+            f"Copies are {copied / latency:.0%} of the latency{'' if copies_ms else f', {figure(copied)} ms a query'}: "
             + ", ".join(f"{_TIMES[key]} {figure(means[key])} ms" for key in parts if key in means),
             [result.span for result in cited if result is not None],
             cause=held_up.variants["copies"][0],
@@ -309,7 +314,7 @@ def slow_start(case: Case) -> Iterator[Observation]:
     passes = [result for result in case.build.results if result.key == "generation_s"]
     if len(wholes) != 1 or not passes or len(case.build.passes) > len(passes):
         return
-    whole, builder_s = _seconds(wholes), _seconds(passes)
+    whole, builder_s = (sum(each.number or 0.0 for each in results) for results in (wholes, passes))
     if whole - builder_s >= max(_LONG_S, _MOSTLY * whole):
         yield Observation(
             f"{whole - builder_s:.3g} of the build's {whole:.3g} s are not the builder's, which needed "
@@ -319,5 +324,25 @@ def slow_start(case: Case) -> Iterator[Observation]:
         )
 
 
-def _seconds(results: Sequence[RunResult]) -> float:
-    return sum(result.value for result in results if isinstance(result.value, float))
+@explained("TF516")
+def long_tuning(case: Case) -> Iterator[Observation]:
+    """Name the layer whose timing takes most of the build; in an excerpt also by the stamps around its first tactic."""
+    whole = max((each.number or 0.0 for each in case.build.results if each.key in _OF_BUILD), default=0.0)
+    slow = [(tuned.seconds, tuned.layer, tuned.span) for tuned in case.build.tuning[:1] if not case.excerpt]
+    lines = case.excerpt.split("\n") if not case.build.tuning else []
+    spans = Spans(case.log.source, case.log.line_starts)
+    for line, (text, behind) in enumerate(pairwise(lines), 1):
+        timing, begin, end = _TIMING.search(text), clock_in(text), clock_in(behind)
+        if timing and begin and end:
+            slow.append(((seconds_of(end) - seconds_of(begin)) % _DAY_S, timing[1], spans.of(line)))
+    for seconds, layer, span in sorted(slow, key=lambda each: -each[0])[:1]:
+        if seconds >= max(_LONG_BUILD_S, _MOSTLY * whole):
+            of_build = f" of the build's {whole:.0f}" if whole else ""
+            title = f"Timing {layer} takes {seconds:.0f}{of_build} s"
+            yield Observation(title, [span], layers=[layer], same_as="long tuning")
+
+
+_TIMING = re.compile(r"Timing Runner: (.+) \(\w+(?:\[\w+\])?\)")
+_OF_BUILD = {"build_s", "generation_s"}
+_LONG_BUILD_S, _DAY_S = 60.0, 24 * 60 * 60
+"""Seconds from which one layer's part of a build is worth a word; those of a day."""

@@ -17,6 +17,7 @@ from trtforensics.model.notes import Note
 from trtforensics.model.run import Ending, PhaseName, Program, Run, StepExit
 from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.builds.run_outcomes import BENIGN
+from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.lines.unread import ONE_QUESTION
 from trtforensics.parsers.text.wrapping import PASTED
 
@@ -127,6 +128,8 @@ def of_program(case: Case) -> Iterator[Observation]:
 
 _EXITS = {(row["of"], int(row["number"])): row["meaning"] for row in rows("exits")}
 """What signals mean, and to the shell and ``timeout`` codes that are no program's own."""
+_EXITS = {(row["by"], int(row["code"])): row["meaning"] for row in rows("exits", "trtforensics.findings")}
+"""What signals mean, and what the shell and ``timeout`` mean by codes that are no program's own."""
 
 
 @explained("TF719")
@@ -164,6 +167,8 @@ _SHOWN = 3
 def _exit(step: StepExit) -> str:
     of, number = ("signal", step.signal) if step.signal else ("code", step.code)
     meaning = _EXITS.get((of, number), f"signal {number}" * bool(step.signal))
+    usual, signal = f"signal {step.signal}" if step.signal else "", step.signal
+    meaning = _EXITS.get(("signal", signal) if signal else ("code", step.code), usual)
     code = f"exit code {step.code}" if step.code > 0 else "a signal"
     return f"{f'the step {step.step}' if step.step else 'a step'} ended with {code}{f' ({meaning})' if meaning else ''}"
 
@@ -182,9 +187,9 @@ def _last(case: Case) -> SourceSpan | None:
 
 def _below(case: Case, last: SourceSpan) -> list[SourceSpan]:
     """Return the very last line of a build, where nothing is known from it."""
-    end, path = case.build.last_line, case.log.source.path
-    starts = case.log.line_starts
-    return [SourceSpan(path, end, int(starts[end - 1]))] if end > last.line and path == last.file else []
+    end = case.build.last_line
+    own = end > last.line and case.log.source.path == last.file
+    return [Spans(case.log.source, case.log.line_starts).of(end)] if own else []
 
 
 @explained("TF701")
@@ -233,10 +238,9 @@ def not_shown(case: Case) -> Iterator[Observation]:
         return  # the lines that a verbose logger would add change nothing
     harmless = any((ended, loads, known.engine_layers, not builds))
     if missing:
-        first = SourceSpan(case.log.source.path, build.first_line, int(case.log.line_starts[build.first_line - 1]))
         yield Observation(
             f"The log does not show {listed(missing)}",
-            (first,),
+            (Spans(case.log.source, case.log.line_starts).of(build.first_line),),
             cause=not_shown.variants["loaded"][0] if loads else "",
             severity=Severity.NOTE if harmless else Severity.WARNING,
             steps=(_whole_log(case, loads=loads, ended=ended),),

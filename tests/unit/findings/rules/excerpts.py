@@ -71,6 +71,10 @@ EXCERPTS = {
         "| Avg request latency: 900 usec (queue 800 usec + compute input 9 usec + compute infer 90 usec)",
         "| Avg request latency: 900 usec (queue 400 usec + compute input 99 usec + compute infer 400 usec)",
     ),
+    "TF516": (
+        "V crow (Myelin[0x80000023]) profiling completed in 140.5 seconds. Fastest Tactic: 0x0000000000000001 Time: 1",
+        "V crow (Myelin[0x80000023]) profiling completed in 14.5 seconds. Fastest Tactic: 0x0000000000000001 Time: 1",
+    ),
     "TF485": (
         "| ERROR: Failed building wheel for crow",
         "| Building wheel for crow (setup.py): finished with status 'done'",
