@@ -54,10 +54,11 @@ def test_a_failed_validation_names_the_output_and_what_it_holds(load: Load) -> N
     assert (comparison["right"], comparison["first_different"], comparison["outputs"][0]["nan"]) == (None, "z", 1)
 
 
-def test_a_comparison_whose_head_is_not_shown_is_one_of_two_runners(load: Load) -> None:
+def test_a_comparison_whose_head_is_not_shown_is_of_the_runners_whose_values_are(load: Load) -> None:
     (run,) = load(OLD_FORM).runs
     assert run.uses_tensorrt
-    assert list(run_rows(run))[-1] == ("compared", "two runners: 1 of 1 outputs differ")
+    differ = "1 of 1 outputs differ; largest absolute error 7e-05 of z (0.00% of its range)"
+    assert list(run_rows(run))[-1] == ("compared", f"trt-runner against onnxrt-runner: {differ}")
 
 
 def test_an_error_that_was_survived_stands_below_the_outcome(load: Load) -> None:
