@@ -163,20 +163,15 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
         any(kind not in _NEUTRAL and not kind.startswith(_NOT_OF_TENSORRT) for kind in view.kinds()),
         any(text.startswith("tensorrt") for _, text in view.each("poly_module", "text")),
         any(_TENSORRT_COMMAND.search(command) for _, command in view.each("poly_run", "command")),
-        any(
-            "trt-runner" in str(name)
-            for kind, *fields in _COMPARING
-            for _, *names in view.each(kind, *fields)
-            for name in names
-        ),
+        any("trt-runner" in str(name) for kind, field in _COMPARING for _, name in view.each(kind, field)),
     )
     if not any(signs) and view.has("own_program"):
         return any(_TENSORRT_NAMED.search(text) for _, text in view.each("untyped", "text"))
     return any(signs) or (not of_others and not view.has(*_OF_ONNX))
 
 
-_COMPARING = (("poly_comparison", "left", "right"), ("poly_summary", "left", "right"))
-_COMPARING += (("poly_validating", "runner"), ("poly_stats_old", "runner"))
+_COMPARING = [("poly_comparison", "left"), ("poly_comparison", "right"), ("poly_summary", "left")]
+_COMPARING += [("poly_summary", "right"), ("poly_validating", "runner"), ("poly_stats_old", "runner")]
 _OF_ONNX = {f"poly_{kind}" for kind in ("run", "validating", "checked", "module", "listed", "data_listed")}
 _OF_ONNX |= {f"poly_{kind}" for kind in ("model_after", "scripted", "cast", "plugins", "reducing")}
 """What Polygraphy prints that may have used ONNX alone."""
