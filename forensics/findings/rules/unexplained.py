@@ -128,8 +128,6 @@ def of_program(case: Case) -> Iterator[Observation]:
 
 _EXITS = {(row["of"], int(row["number"])): row["meaning"] for row in rows("exits")}
 """What signals mean, and to the shell and ``timeout`` codes that are no program's own."""
-_EXITS = {(row["by"], int(row["code"])): row["meaning"] for row in rows("exits", "trtforensics.findings")}
-"""What signals mean, and what the shell and ``timeout`` mean by codes that are no program's own."""
 
 
 @explained("TF719")
@@ -167,8 +165,6 @@ _SHOWN = 3
 def _exit(step: StepExit) -> str:
     of, number = ("signal", step.signal) if step.signal else ("code", step.code)
     meaning = _EXITS.get((of, number), f"signal {number}" * bool(step.signal))
-    usual, signal = f"signal {step.signal}" if step.signal else "", step.signal
-    meaning = _EXITS.get(("signal", signal) if signal else ("code", step.code), usual)
     code = f"exit code {step.code}" if step.code > 0 else "a signal"
     return f"{f'the step {step.step}' if step.step else 'a step'} ended with {code}{f' ({meaning})' if meaning else ''}"
 
