@@ -327,7 +327,9 @@ def slow_start(case: Case) -> Iterator[Observation]:
 @explained("TF516")
 def long_tuning(case: Case) -> Iterator[Observation]:
     """Name the layer whose timing takes most of the build; in an excerpt also by the stamps around its first tactic."""
-    whole = max((each.number or 0.0 for each in case.build.results if each.key in _OF_BUILD), default=0.0)
+    whole = max(
+        (each.number or 0.0 for each in case.build.results if each.key in {"build_s", "generation_s"}), default=0.0
+    )
     slow = [(tuned.seconds, tuned.layer, tuned.span) for tuned in case.build.tuning[:1] if not case.excerpt]
     lines = case.excerpt.split("\n") if not case.build.tuning else []
     spans = Spans(case.log.source, case.log.line_starts)
@@ -343,6 +345,5 @@ def long_tuning(case: Case) -> Iterator[Observation]:
 
 
 _TIMING = re.compile(r"Timing Runner: (.+) \(\w+(?:\[\w+\])?\)")
-_OF_BUILD = {"build_s", "generation_s"}
 _LONG_BUILD_S, _DAY_S = 60.0, 24 * 60 * 60
 """Seconds from which one layer's part of a build is worth a word; those of a day."""
