@@ -37,7 +37,7 @@ _MENTION = re.compile(
     rb"|\bTRT|trt\.|_trt|trt_|_TRT\b|TrtBackend|deepstream-app|mmdeploy|jetson[.-]inference|jetson\.utils"
     rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b|create(?:Infer|NvOnnx)"
     rb"|infer/sec|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
-    rb"|(?i:onnx ?runtime|NVIDIA_TF32_OVERRIDE)|ONNX opset|tritonclient|^[EW]\d{4} [\d:.]+ +\d+ \w+\.cc:\d+\]|\[Error thrown at core/"
+    rb"|(?i:onnx ?runtime)|ONNX opset|tritonclient|^[EW]\d{4} [\d:.]+ +\d+ \w+\.cc:\d+\]|\[Error thrown at core/"
     rb"|(?i:loaded runtime cudnn)|nvcc fatal|Num classes mismatch|UnsupportedOperatorException|Unrecognized Options"
     rb"|unable to load model '|\(Unnamed Layer\* \d+\)|(?i:nv(?:caffe|onnx|uff)?parsers?\b)|\b(?:execute_async|LINT \|)"
 )
