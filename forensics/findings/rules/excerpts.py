@@ -9,22 +9,14 @@ from trtforensics.findings.finding import Observation, Severity
 from trtforensics.findings.observations import CLASSES
 from trtforensics.findings.rule import explained, shared_cases
 from trtforensics.findings.special_cases import special
+from trtforensics.knowledge.table import rows
 from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.lines.dialects import prefix_of
 from trtforensics.parsers.lines.unread import ANY_ERROR, ONE_QUESTION
 from trtforensics.sources.quoting import QuotedLog
 
-_PRINTED = re.compile(
-    r"^\s*(?:[\[({|&]|\W*(?i:warn(?:ing)?|info|debug|error)\b)|^\s{3}|\s\|\s|\bFile \"|=.*=.*=|\b(?:INFO|WARN|SUCC)\b"
-)
-"""What a program printed, beside the lines of loggers."""
-_WORD = r"[^\W\d_][\w'-]*(?:/\w+)?"
-_SAID = re.compile(
-    rf"{_WORD}(?:[,.?]* +{_WORD}){{3}}|[\u4e00-\u9fff]{{3}}|^\W*\S*(?:trtexec|polygraphy|perf_analyzer) .*--"
-)
-"""What its owner says or types: four words in a row, or a command."""
-_SETTING = re.compile(r"\s*(?:$|#|;|//|\[[\w-]+\]\s*$|[\w.-]+\s*[=:]\s*\S*\s*(?:$|[;#]))")
-"""A line of a file of settings, with comments that tell of no problem."""
+_PRINTED, _SAID, _SETTING = (re.compile(row["pattern"]) for row in rows("wording", "trtforensics.findings"))
+"""What programs print beside loggers, what an owner says (four words in a row) or types, and lines of settings."""
 
 
 def as_excerpt(case: Case, read: QuotedLog, worst: Severity) -> Case:
@@ -46,8 +38,8 @@ def shown(case: Case) -> Iterator[Observation]:
         else ""
         for number, line in enumerate(text.split("\n"), 1)
     )
-    rows = [row for row in shared_cases("excerpts") if text and (not row.settle or case.worst is Severity.NOTE)]
-    found = special(rows, LoggedBuild(case.log, case.build), words, text)
+    cases = [row for row in shared_cases("excerpts") if text and (not row.settle or case.worst is Severity.NOTE)]
+    found = special(cases, LoggedBuild(case.log, case.build), words, text)
     if found is not None:
         spans = [Spans(case.log.source, case.log.line_starts).of(line) for line in found.lines]
         yield Observation(found.title, spans, cause=found.cause, fix=found.fix, settle=found.settle)
