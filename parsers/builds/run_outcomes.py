@@ -28,9 +28,9 @@ _EARLY_ENDS = (
 RAISED = ("raised_error", "raised_exception", "raised_ort")
 _OWN = ("own_result", "own_result_upper", "own_tests", "own_banner", "own_gtest", "own_pytest")
 STEPS = ("step_code", "step_failure", "step_rc", "step_status")
-_FAILED_ROWS = {"own_row_cross", "own_row_fail", "own_row_empty"}
-_ROWS = ("own_row_check", "own_row_pass", *sorted(_FAILED_ROWS))
-_ROW_NAME = re.compile(r"^\W*(?:[0-9]+\W+(?=\w))?|\W+$")
+_FAILED_ROWS = {"own_cells_fail", "own_row_cross", "own_row_fail", "own_row_empty"}
+_ROWS = ("own_cells_pass", "own_row_check", "own_row_pass", *sorted(_FAILED_ROWS))
+_ROW_NAME = re.compile(r"^\W*(?:[0-9]+[^\w,]+(?=\w))?|\W+$")
 """What stands around the name of a row."""
 BENIGN = re.compile(
     r"catchCudaError|Deserialize engine failed because |Skipping tactic |Tactic Device request: |== CAPTURED STD"

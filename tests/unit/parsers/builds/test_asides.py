@@ -330,6 +330,8 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["ERROR ❌️ no", "Export ❌ failed"],
     ),
     "own_row_fail": (["fp8 attention   FAIL", "| a.onnx | FAILED | 3 |"], ["FAIL  a", "it may FAIL"]),
+    "own_cells_pass": (["128,64,0.5,SUCCESS"], ["a, b,SUCCESS"]),
+    "own_cells_fail": (["128,256,FAILED,FAILED,Run Failed"], ["a, b, FAILED"]),
     "own_row_empty": (["4                TensorRT        NaN           NaN"], ["TensorRT NaN 3.0", "ONNX  NaN  NaN"]),
     "own_banner": (["&&&& PASSED A net agrees."], ["&& PASSED"]),
     "own_result_upper": (["RESULT: PASS", "TEST RESULT = FAILED"], ["RESULTS: 3"]),
