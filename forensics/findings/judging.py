@@ -420,17 +420,24 @@ def _survived(about: LoggedBuild, rule: Rule, spans: Sequence[SourceSpan]) -> st
         later = (m for m in messages.values() if m.severity == "E" and m.span.line > spans[-1].line)
         if any(not says(m, (*NO_ENGINE, *NO_RUN)) and not _SETTER.match(m.text) for m in later):
             return "; the build went on, to another error"
-    return "; the program went on to its end" if _came_to_good_end(about, rule.code, spans, evidence) else None
+    went_on = "; the program went on" + (" without it" if rule.code == _CRASH else " to its end")
+    return went_on if _came_to_good_end(about, rule.code, spans, evidence) else None
+
+
+_CRASH = "TF613"
+"""Of another process, such as a stub of Triton's, where the program works on and is interrupted later."""
 
 
 def _came_to_good_end(about: LoggedBuild, code: str, spans: Sequence[SourceSpan], evidence: Sequence[Message]) -> bool:
     """Whether the program came to a good end behind what it reports in its own words, or TensorRT only warns of."""
     run = about.log.run_of(about.build)
-    if run is None or run.outcome.ending is not Ending.PASSED or run.outcome.span is None:
+    good = {Ending.PASSED, Ending.INTERRUPTED} if code == _CRASH else {Ending.PASSED}
+    if run is None or run.outcome.ending not in good or run.outcome.span is None:
         return False
     fatal = any(each.severity == "E" and not BENIGN.search(each.text) for each in evidence)
     before = all(span.file == about.log.source.path and span.line < run.outcome.span.line for span in spans)
-    return before and not fatal and (len(evidence) == len(spans) or _OF_OTHERS.fullmatch(code) is not None)
+    ours = len(evidence) != len(spans) and code != _CRASH and _OF_OTHERS.fullmatch(code) is None
+    return before and not fatal and not ours
 
 
 def _common(findings: Sequence[Finding]) -> tuple[SharedFinding, ...]:

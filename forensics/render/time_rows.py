@@ -191,14 +191,14 @@ def _latency(build: Build) -> Iterator[TimeRow]:
 
 
 def enqueue_bound(build: Build) -> bool:
-    """Whether the host takes about as long to enqueue as the GPU to compute, as where trtexec warns of it.
+    """Whether the host takes about as long to enqueue as the GPU to compute, and as any copy, as where trtexec warns.
 
     A run with the layers' profiler on tells nothing: enqueueing waits there for the times of the layers.
     """
     if re.search(r"^(?!.*--separateProfileRun).*--(?:dump|export)Profile\b", build.command or ""):
         return False
-    host, gpu = (mean_of(build.result(key)) for key in ("enqueue_ms", "gpu_compute_ms"))
-    return host is not None and gpu is not None and host >= _BOUND * gpu
+    host, gpu, *copied = (mean_of(build.result(key)) for key in ("enqueue_ms", "gpu_compute_ms", "h2d_ms", "d2h_ms"))
+    return host is not None and gpu is not None and host >= max(_BOUND * gpu, *(each or 0.0 for each in copied))
 
 
 TOTALS = ("gpu_compute_total_s", "host_walltime_s")

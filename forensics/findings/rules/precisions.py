@@ -167,7 +167,8 @@ def uncalibrated(case: Case) -> Iterator[Observation]:
         return
     precision = precision_fact(case.build)
     calibration = next(iter(case.printed("build", "Calibration")), None)
-    if precision is None or calibration is None or is_quantised(case) or not allows(case.build, "INT8"):
+    explicit = is_quantised(case) or case.notes("calibrator_explicit")
+    if precision is None or calibration is None or explicit or not allows(case.build, "INT8"):
         return
     if calibration.value.strip() in {"", "Dynamic"}:
         known = bool(case.build.onnx_nodes)

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 OF_HELPERS = {
     "unusable_file",
     *("poly_verdict", "poly_run", "banner", "onnx_header", "unknown_option", "cache_scope", "myelin_budget"),
-    *("workspace_hint", "dumped_node"),
+    *("workspace_hint", "dumped_node", "poly_required", "poly_stats_old"),
 }
-"""Kinds that steps and other helpers of rules ask for."""
+"""Kinds that steps and other helpers of rules ask for, or comparisons."""
 NEEDING = {rule.code for rule in rules() if rule.needs}
 """Rules that want more than a log have tests of their own."""
 

@@ -176,3 +176,24 @@ def test_a_file_of_settings_and_a_line_of_paths_ask_nothing(text: str, tmp_path:
     (tmp_path / "b.txt").write_text(text, encoding="utf-8")
     log = read_log(str(tmp_path / "b.txt"), max_bytes=1 << 20, on_progress=lambda _: None)
     assert "TF706" not in {each.code for each in judge(Inputs([log]), Suppression()).findings}
+
+
+def test_a_stub_that_crashes_ends_no_server(tmp_path: Path) -> None:
+    loaded = "I0101 10:00:02.000000 1 model_lifecycle.cc:694] successfully loaded 'warp' version 1"
+    text = f"== Triton Inference Server ==\nfree(): invalid pointer\n{loaded}\n^CSignal (2) received.\n"
+    (tmp_path / "b.log").write_text(text, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 20, on_progress=lambda _: None)
+    (finding,) = judge(Inputs([log]), Suppression()).findings
+    assert (finding.code, finding.severity) == ("TF613", Severity.WARNING)
+
+
+def test_explicit_precision_needs_no_calibration(tmp_path: Path) -> None:
+    options = "[I] === Build Options ===\n[I] Precision: FP32+INT8\n[I] Calibration: Dynamic\n"
+    told = "[W] [TRT] Calibrator won't be used in explicit precision mode. Use quantization aware training.\n"
+    command = "&&&& RUNNING TensorRT.trtexec [TensorRT v8205] # trtexec --onnx=q.onnx --int8\n"
+    codes = []
+    for text in (command + options, command + options + told):
+        (tmp_path / "b.log").write_text(text, encoding="utf-8")
+        log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 20, on_progress=lambda _: None)
+        codes.append({each.code for each in judge(Inputs([log]), Suppression()).findings})
+    assert "TF219" in codes[0] - codes[1]
