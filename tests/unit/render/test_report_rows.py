@@ -230,12 +230,6 @@ def test_a_summary_of_mlperf_alone_is_read(read: Load) -> None:
     assert headlines(read(text))[0].text == "PASSED · MLPerf · MultiStream, VALID"
 
 
-def test_the_release_that_pip_installed_is_told(read: Load) -> None:
-    text = "Successfully installed numpy-2.1.0 tensorrt-10.6.0 tensorrt-cu12-10.6.0\n"
-    text += "[TRT] [I] Loaded engine size: 3 MiB\n"
-    assert "TensorRT 10.6.0 by its Python package" in said_further(text, read)
-
-
 def test_what_the_options_and_the_number_of_calls_make_of_the_figures_is_said(read: Load) -> None:
     traced = "[I] Warmup completed 0 queries over 0 ms\n[11/21/2026-10:05:01] [I] Timing trace has 20 queries over 1 s"
     log = read(TIMED.format("a", 2).replace("--int8", "--int8 --warmUp=0").replace("[I] GPU", f"{traced}\n[I] GPU"))

@@ -233,3 +233,8 @@ def test_what_all_lines_say_is_repeated_with_its_parts_together() -> None:
     made_up, batches = (row.text for _, row in telling_lines(text))
     assert "made up for the data: a [1], b [1, 2]; --input-shapes" in made_up
     assert batches == "2401 samples were computed, most of them in batches of 2 (line 3)"
+
+
+def test_the_release_that_pip_installed_is_told() -> None:
+    text = text_of("Successfully installed numpy-2.1.0 tensorrt-10.6.0 tensorrt-cu12-10.6.0\n")
+    assert [row.text for _, row in telling_lines(text)] == ["TensorRT 10.6.0 by its Python package (line 1)"]
