@@ -67,8 +67,7 @@ def time_rows(log: BuildLog, build: Build) -> list[TimeRow]:
     """Return where the time goes: by kinds of layers, the slowest, by types, in a run's latency, in the build."""
     ledger = ledger_of(build)
     run = log.run_of(build)
-    waits = run is not None and "Offline" in run.setting  # a latency there is the wait in MLPerf's queue
-    latency = () if waits else _latency(build)
+    latency = () if run is not None and "Offline" in run.setting else _latency(build)  # there it is a wait in a queue
     rows = [*_set_up(log, build), *_layers(log, build, ledger), *latency, *_making(log, build)]
     rows += [*_memory(build), *_stated(build)]
     return [row for row in rows if row.text]

@@ -197,7 +197,8 @@ class RunEvidence:
         results += [(line, "failure" if "[FAILED]" in text else "passed") for line, text in metrics.items()]
         if not results:
             return None
-        line, verdict = max(results)
+        counts = any(verdict.lower() in {"valid", "invalid"} for _, verdict in results)  # MLPerf's: each has to be good
+        line, verdict = max([each for each in results if counts and each[1].lower() not in _GOOD] or results)
         good = verdict.lower() in _GOOD
         gates = " ".join(text or "" for at, text in self._view.each("own_result", "text") if at == line)
         gates += re.sub(r"\[(\w+)\] ([\w ]+\w)", r"\2=\1", metrics.get(line, ""))
@@ -249,8 +250,7 @@ class RunEvidence:
         if clean:
             return _Ended(Ending.PASSED, clean[-1], "the process finished cleanly")
         given_up = self._view.lines("build_failed", "build_stopped")
-        made = self._view.lines(*_OWN_ENDS)
-        if given_up and max(made, default=0) < given_up[-1] and not self._works_after(given_up[-1]):
+        if given_up and not self._view.lines(*_OWN_ENDS)[-1:] > given_up[-1:] and not self._works_after(given_up[-1]):
             return _Ended(Ending.FAILED, given_up[-1], "it says that its build failed")
         return None
 
