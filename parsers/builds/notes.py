@@ -48,11 +48,10 @@ NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 
 _ECHOED = re.compile(
     r".*\blegend:|.*Starting Python backend stub|ERROR: pip's dependency resolver does|\s*\d+ \| .*[;{})]\s*$|"
-    r" +--?\w[\w-]*(?:, -{1,2}\w[\w-]*)?(?:[= ]\S+)? {2,}\S|"
-    r"(?:-- )?Could NOT find (?!(?i:tensorrt))|"
+    r" +--?\w[\w-]*(?:, -{1,2}\w[\w-]*)?(?:[= ]\S+)? {2,}\S|(?:-- )?Could NOT find (?!(?i:tensorrt))|"
     r"\s*(?:Step \d+/\d+ : |#\d+ (?:\[[^\]]*\] )?(?:RUN|COPY|ENV) |\+{1,3} \w|\$ \w|In \[\d+\]: [!%])"
 )
-"""The beginning of a command or code that is only echoed, of a legend, of a note of pip or CMake: what it names did not fail."""
+"""The beginning of an echoed command or code, a legend, a note of pip or CMake: what it names did not fail."""
 _MEMBER, _TRIED = re.compile(r"Exception: '[\w.]+' object has no attribute "), 5
 """What a program prints of a member that an object lacks; so many are a list of members that it tries."""
 _RESULT = re.compile(r"\w*result=\w+$")
