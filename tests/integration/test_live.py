@@ -66,7 +66,7 @@ def test_q_ends_it_though_the_writer_says_nothing(terminal: Callable[..., Termin
 
 
 def test_what_is_no_log_closes_the_tui_and_is_said(terminal: Callable[..., Terminal]) -> None:
-    screen = terminal("tui", "-", writer="echo nothing of TensorRT")
+    screen = terminal("tui", "-", writer="echo nothing of it")
     assert screen.finish() == 2
     assert b"<stdin>: no line carries a TensorRT or trtexec prefix" in screen.shown
     assert screen.is_restored()
