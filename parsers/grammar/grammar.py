@@ -104,11 +104,7 @@ def _rules(text: str) -> list[str]:
 
 
 def _directives(text: str) -> dict[str, _Directive]:
-    """Read the directives of a grammar, by the rules that they are about.
-
-    Raises:
-        ValueError: a directive stands above no rule, or has other words.
-    """
+    """Read the directives of a grammar, by the rules they are about; refuse (ValueError) others, or one of no rule."""
     directives = {}
     for directive in re.finditer(_DIRECTIVE, text, re.MULTILINE):
         text = directive["words"].strip()
@@ -147,11 +143,7 @@ def compile_rules(start: str) -> Iterable[CompiledRule]:
 
 
 def _refuse_doubles(kind: line_kinds.LineKind, alternatives: Iterable[tuple[RuleTerminal, ...]]) -> None:
-    """Refuse a kept field that one line fills twice: only the last value would be kept.
-
-    Raises:
-        ValueError: there is such a field.
-    """
+    """Refuse (ValueError) a kept field that one line fills twice: only the last value would be kept."""
     for alternative in alternatives:
         fields = [terminal.field for terminal in alternative if terminal.field in (kind.kept or ())]
         if len(set(fields)) < len(fields):

@@ -151,11 +151,7 @@ def read_document(
 
 
 def _refuse_long_file(path: str, max_bytes: int) -> None:
-    """Refuse a file by its size, before anything is read; a compressed one is longer still.
-
-    Raises:
-        SourceError: it is longer than ``max_bytes``.
-    """
+    """Refuse (SourceError) a file above ``max_bytes``, before anything is read; a compressed one is longer still."""
     with suppress(OSError):  # opening it says what is wrong
         status = os.stat(path)  # noqa: PTH116 - Path("") would be the current folder
         if stat.S_ISREG(status.st_mode) and (status.st_size > max_bytes or _expands(path, max_bytes)):

@@ -188,11 +188,7 @@ def _refuse_special(path: str) -> None:
 
 @contextmanager
 def _explained(path: str) -> Iterator[None]:
-    """Turn the system's refusal of a block into a sentence about the source.
-
-    Raises:
-        SourceError: the block raised an OSError.
-    """
+    """Turn the system's refusal of a block (OSError) into a sentence about the source (SourceError)."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError) as error:
