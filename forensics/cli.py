@@ -194,8 +194,7 @@ def _again(arguments: Sequence[str]) -> list[str]:
 def _understood(arguments: list[str]) -> list[str]:
     """Return a command line as it is meant: a file alone is reported on; ``help`` and ``version`` are options.
 
-    Raises:
-        UsageError: the first word is no command, and no file.
+    A first word that is no command and no file is refused (UsageError).
     """
     if not arguments:
         return ["--help"]
