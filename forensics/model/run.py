@@ -250,6 +250,11 @@ class Run:
     """MLPerf's scenario and mode, and whether its result is valid; the type or provider that a library takes."""
 
     @property
+    def set_up(self) -> list[tuple[str, SourceSpan]]:
+        """The facts without the rate that MLPerf's stream scenarios print too and do not aim at."""
+        return [fact for fact in self.facts if "Stream" not in self.setting or not fact[0].startswith("target of")]
+
+    @property
     def only_reads(self) -> bool:
         """Whether it is a tool of Polygraphy that makes no engine: it reads a model or a file."""
         return self.program is Program.POLYGRAPHY and self.subcommand.startswith(POLYGRAPHY_READERS)

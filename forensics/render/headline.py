@@ -163,7 +163,6 @@ def _of_run(log: BuildLog, run: Run, differing: str = "") -> Headline:
         at = f"{'' if outcome.reached else ' AFTER AN ERROR'} (line {error.span.line})"
     elif outcome.ending is Ending.NONE and not outcome.reached:
         at = ""
-    facts = run.facts if "Stream" not in run.setting else ()  # MLPerf's scenarios without a target
     processes = max((build.number("processes") or 0 for build in builds), default=0)
     parts = (
         _program(run, builds),
@@ -175,7 +174,7 @@ def _of_run(log: BuildLog, run: Run, differing: str = "") -> Headline:
         "written to " + shortened(re.split(r"[/\\]", run.engine_file)[-1], _NAME) if run.engine_file else "",
         f"{counted(len(builds), 'build')}{f' ({failed} failed)' if failed else ''}" if len(builds) > 1 else "",
         *_numbers(builds, samples=run.program is Program.MLPERF, offline="Offline" in run.setting),
-        *(f"target of {rate} qps" for text, _ in facts for rate in _TARGET.findall(text)),
+        *(f"target of {rate} qps" for text, _ in run.set_up for rate in _TARGET.findall(text)),
         f"{processes:.0f} processes" if processes > 1 else "",
         error.spoils if error is not None else "",
         _last_phase(run),

@@ -77,10 +77,8 @@ def _set_up(log: BuildLog, build: Build) -> Iterator[TimeRow]:
     """Say how a run was set up, whichever program says so: its inputs and batch, the options that tell."""
     run = log.run_of(build)
     is_first = run is not None and run.builds[0] == build.index
-    facts = run.facts if run is not None and is_first else ()
-    is_stream = run is not None and "Stream" in run.setting  # MLPerf's scenarios without a target
-    told = [(text, span.line) for text, span in facts if not (is_stream and text.startswith("target of"))]
-    stated: list[tuple[str, int | None]] = [*told]
+    facts = run.set_up if run is not None and is_first else ()
+    stated: list[tuple[str, int | None]] = [(text, span.line) for text, span in facts]
     if run is not None and is_first and run.command and run.command_span is not None:
         stated.insert(0, (f"command {run.command}", run.command_span.line))
     stated += [(f"{each.label} {each.text}", each.line) for each in option_facts(build) if each.label != "Precision"]

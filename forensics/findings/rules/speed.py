@@ -29,7 +29,7 @@ _HALF, _SEVERAL = 0.49, 2
 _COPIED = 0.25
 """Share of the latency from which copies of inputs and outputs are worth a word."""
 _BESIDE = 0.15
-"""The share where nothing else of the run is told: they are all that can be said of it."""
+"""The share that is worth a word where the log is cut before it tells the copies apart."""
 
 
 @explained("TF606")
@@ -327,9 +327,8 @@ def slow_start(case: Case) -> Iterator[Observation]:
 @explained("TF516")
 def long_tuning(case: Case) -> Iterator[Observation]:
     """Name the layer whose timing takes most of the build; in an excerpt also by the stamps around its first tactic."""
-    whole = max(
-        (each.number or 0.0 for each in case.build.results if each.key in {"build_s", "generation_s"}), default=0.0
-    )
+    built = [each.number or 0.0 for each in case.build.results if each.key in {"build_s", "generation_s"}]
+    whole = max(built, default=0.0)
     slow = [(tuned.seconds, tuned.layer, tuned.span) for tuned in case.build.tuning[:1] if not case.excerpt]
     lines = case.excerpt.split("\n") if not case.build.tuning else []
     spans = Spans(case.log.source, case.log.line_starts)

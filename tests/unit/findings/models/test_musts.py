@@ -1,4 +1,4 @@
-"""Each restriction of the tables is one that is judged: a word that nobody knows would be kept by every model."""
+"""Each restriction of the tables has a judge: without one, every model would keep it."""
 
 from __future__ import annotations
 
