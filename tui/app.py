@@ -169,7 +169,6 @@ class TerminalApp(Keyed, App[ForensicsError]):
         self.choose_theme(names[(names.index(self.theme) + 1) % len(names)])
 
     def choose_theme(self, name: str) -> None:
-        """Switch to a theme and keep it for later sessions."""
         self.theme = name
         problem = user_files.keep_theme(name)
         self.notify(f"theme {name}" + (f"; not kept, as {problem}" if problem else ""), markup=False)

@@ -151,7 +151,6 @@ class BisectionScreen(ComparingScreen["Probe"]):
         self.say("read again; the screen follows by itself")
 
     def action_pause(self) -> None:
-        """Let runs on the directory wait before their next probe, or go on."""
         if self._view is None:
             return
         paused = not is_paused(self._path)
@@ -199,7 +198,6 @@ class BisectionScreen(ComparingScreen["Probe"]):
         self.status_bar.show(Piece(f" {note}", Role.DIM))
 
     def show_title(self) -> None:
-        """Show the directory and where the search stands, once that is read."""
         if self._view is not None:
             self.title_bar.show(*bisection_rows.bisection_title(self._view, self.app.size.width, present()))
 

@@ -48,7 +48,6 @@ class ComparingScreen(ListScreen[Row]):
         return was
 
     def open_diff(self, good: str, bad: str) -> None:
-        """Compare two logs on a screen above."""
         from trtforensics.tui.diff import DiffScreen
 
         self.app.push_screen(DiffScreen(good, bad, kind=None, max_bytes=self._max_bytes), self._returned)

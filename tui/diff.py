@@ -113,7 +113,6 @@ class DiffScreen(ListScreen[diff_rows.DiffRow]):
         self.fill()
 
     def fill(self) -> None:
-        """Show the map, or the rows of the type in view."""
         comparison = self._comparison
         if comparison is None:
             return
@@ -167,7 +166,6 @@ class DiffScreen(ListScreen[diff_rows.DiffRow]):
         self._show_differences(kinds[0 if begins else (kinds.index(self._only) + 1) % len(kinds)])
 
     def action_view(self, name: str) -> None:
-        """Go to a pane; the map of a low screen makes room for it."""
         if self._as_map and name != "rows":
             self._show_differences()
         pane = self.query_one(f"#{name}")

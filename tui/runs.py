@@ -82,7 +82,6 @@ class RunsScreen(ComparingScreen[RunRow]):
         self.show_rows()
 
     def about_mark(self, row: RunRow) -> str:  # noqa: ARG002 - the list shows which
-        """Say which side a marked run is."""
         return "marked as the good side; go to another run"
 
     def compare(self, marked: RunRow, row: RunRow) -> None:

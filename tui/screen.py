@@ -59,7 +59,6 @@ class SourceScreen(Keyed, Screen[ForensicsError]):
         raise NotImplementedError
 
     def say(self, note: str) -> None:
-        """Show a note in the status line."""
         raise NotImplementedError
 
     def cited(self) -> tuple[str, int, str] | None:
@@ -152,7 +151,6 @@ class SourceScreen(Keyed, Screen[ForensicsError]):
 
     @property
     def pane(self) -> VirtualList[Any] | None:
-        """The focused list."""
         return self.focused if isinstance(self.focused, VirtualList) else None
 
     def action_whole(self) -> None:

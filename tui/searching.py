@@ -125,7 +125,6 @@ class LogSearch:
         return bool(was)
 
     def renew(self) -> None:
-        """Count again after more of the log was read."""
         if self._matcher is not None:
             self._count(self._matcher)
 

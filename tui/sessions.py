@@ -40,7 +40,6 @@ class LogSession:
         self._seen = self._stat()
 
     def close(self) -> None:
-        """Close a source that is not read."""
         self._source.close()
 
     @property
@@ -76,7 +75,6 @@ class LogSession:
         self._seen = self._stat()
 
     def again(self) -> LogSession:
-        """Open the files anew."""
         from trtforensics.parsers.text.source import open_source
 
         source = open_source(self.name, max_bytes=self._source.max_bytes)

@@ -134,7 +134,6 @@ class KeptSource:
                 self._digests[line] = digest
 
     def mark(self, line: int, note: str) -> None:
-        """Bookmark a line, or give its bookmark another note."""
         self.bookmarks[line], self._digests[line] = Bookmark(line, note), _digest(self._text(line) or "")
 
     def keep(self, place: Mapping[str, object] | None = None) -> str:

@@ -28,11 +28,7 @@ _CLOSE = 1e-2
 
 
 def command_of(check: str, judged: str) -> str:
-    """Return the command of ``builtin:NAME`` on ``judged``, such as ``{engine}``; any other check is a command already.
-
-    Raises:
-        UsageError: there is no such check, or its reference is missing or superfluous.
-    """
+    """Return the command of ``builtin:NAME`` on ``judged``, of any other itself; a UsageError where it is wrong."""
     if not check.startswith(PREFIX):
         return check
     name, _, reference = check.removeprefix(PREFIX).partition(":")

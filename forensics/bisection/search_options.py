@@ -50,12 +50,7 @@ class BuildOptions:
         return installed
 
     def recipe(self, installed: Installed, model: str | None) -> Recipe:
-        """Return the recipe of a model's builds.
-
-        Raises:
-            SourceError: there is no such model.
-            UsageError: this version does not know an option, or no model is given.
-        """
+        """Return how a model is built; a SourceError or UsageError where there is none, or an option is not known."""
         from trtforensics.bisection.levers.recipe import Recipe
         from trtforensics.onnx_models.shapes import parse_shapes
 
@@ -88,12 +83,7 @@ class SampleOptions:
     val_range: tuple[str, ...] = option("--val-range", default=())
 
     def samples_of(self, model: onnx.ModelProto) -> SampleSet:
-        """Return the samples of a model, with notes on how they came about.
-
-        Raises:
-            SourceError: a file or script cannot be read or does not fit the model.
-            UsageError: options exclude each other, or do not fit the model.
-        """
+        """Return a model's samples, and how they came about; a SourceError or UsageError where they do not fit."""
         from trtforensics.onnx_models.samples import SampleSet, read_samples, run_script
 
         sources = {"--inputs": self.inputs, "--data-loader-script": self.data_loader_script}

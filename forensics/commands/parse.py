@@ -83,7 +83,6 @@ def read_log(args: Namespace, paths: Sequence[str], *, excerpt: bool = False) ->
 
 
 def _joined_log(args: Namespace) -> BuildLog:
-    """Read the parts of a log, and join the files about its engine."""
     from trtforensics.engines.joining import load_joined, say_unjoined
 
     if not any(map(is_engine_file, args.sources)):

@@ -108,7 +108,6 @@ class _LayerComparison:
         self.builds: AlignedBuilds = align_builds(layers_of)
 
     def rows(self) -> list[Difference]:
-        """Return the differences, by position."""
         sites = self.builds.sites
         in_sites = {(build, id(layer)) for site in sites for build, layers in site.layers.items() for layer in layers}
         rows = [row for site in sites for row in self._site(site)]

@@ -76,11 +76,7 @@ def load_side(
 def with_files(
     side: ComparedSide, files: Sequence[str], *, max_bytes: int = MAX_BYTES, on_file: Callable[[str], None]
 ) -> ComparedSide:
-    """Return a side that is one file with more files about the same engine: its profile, its times, its layers.
-
-    Raises:
-        ForensicsError: a file cannot be used, or the side is a directory.
-    """
+    """Return a side of one file with more about its engine; a ForensicsError where it is a directory, or one fails."""
     if not files:
         return side
     if Path(side.path).is_dir():

@@ -123,10 +123,7 @@ def random_samples(
     ranges: Mapping[str, ValueRange] | None = None,
     choices: Mapping[str, IntegerChoice] | None = None,
 ) -> tuple[Sample, ...]:
-    """Draw samples: evenly from ``ranges``, integers from ``choices``, other floats from a normal distribution.
-
-    Integers that nothing is known of, and booleans, are 0 and 1.
-    """
+    """Draw integers from ``choices``, else 0 and 1; floats evenly from ``ranges``, else from a normal distribution."""
     random = np.random.default_rng(_SEED)
     sizes = input_shapes(model, shapes)
     dtypes = dtypes_of(model)

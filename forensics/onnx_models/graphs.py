@@ -28,11 +28,7 @@ _GIVE = "Give the .onnx file that TensorRT reads"
 
 
 def load(path: str) -> onnx.ModelProto:
-    """Read the message of a model; weights in other files are not loaded.
-
-    Raises:
-        SourceError: The file cannot be read or is no ONNX model.
-    """
+    """Read the message of a model without weights in other files; a SourceError where it is none or cannot be read."""
     import onnx  # noqa: PLC0415 - slow to import, and not needed for reports without a model
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - comes with onnx
 

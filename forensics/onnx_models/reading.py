@@ -91,11 +91,7 @@ def read_unchecked(path: str, *, inline: bool = True) -> PreparedModel:
 
 
 def inlined(path: str, model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a model without local functions.
-
-    Raises:
-        SourceError: One calls itself, or is called with more than it takes.
-    """
+    """Return a model without local functions; a SourceError where one calls itself, or is called with too much."""
     try:
         return onnx.inliner.inline_local_functions(model) if model.functions else model
     except (onnx.checker.ValidationError, RuntimeError) as error:
@@ -104,11 +100,7 @@ def inlined(path: str, model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def read_as_it_is(path: str) -> PreparedModel:
-    """Read a model as its file has it; it may be invalid.
-
-    Raises:
-        SourceError: It cannot be read, or has none of the standard operators.
-    """
+    """Read a model, valid or not; a SourceError where it cannot be read, or has none of the standard operators."""
     model = load(path)
     version = operator_set(model)
     if not model.graph.node or not version:
@@ -136,11 +128,7 @@ def valid(prepared: PreparedModel, proto: onnx.ModelProto) -> PreparedModel:
 
 
 def inferred(path: str, model: onnx.ModelProto) -> tuple[onnx.ModelProto, streaming.Streamed]:
-    """Return a model with inferred types, with references in place of its large constants, and their values.
-
-    Raises:
-        SourceError: it is not valid.
-    """
+    """Return a model with types and references to large constants, and their values; a SourceError if not valid."""
     try:
         light, large = streaming.apart(model)
         typed = onnx.shape_inference.infer_shapes(light, check_type=True, data_prop=True)

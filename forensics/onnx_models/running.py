@@ -28,11 +28,7 @@ _NOT_NUMPY = ("bfloat16", "float8", "float4", "int4", "uint4", "int2", "uint2")
 
 
 def onnxruntime() -> Any:  # noqa: ANN401 - it comes without types
-    """Return the module.
-
-    Raises:
-        SourceError: it is not installed.
-    """
+    """Return the module; a SourceError where it is not installed."""
     try:
         import onnxruntime  # noqa: PLC0415 - an extra, and heavy
     except ImportError as error:
@@ -50,11 +46,7 @@ class ModelSession:
     weights: Mapping[str, Any]
 
     def run(self, feed: Sample, names: Sequence[str] | None = None, patience_s: float | None = None) -> dict[str, Any]:
-        """Return outputs by name, all or some; a run ends between two nodes when patience does.
-
-        Raises:
-            RuntimeError, ValueError: those of :func:`failures`.
-        """
+        """Return outputs by name, all or some; one of :func:`failures` where that fails, or patience ends."""
         if patience_s is None:
             return self._run(feed, names, None)
         options = onnxruntime().RunOptions()

@@ -44,11 +44,7 @@ class SampleSet:
 
 
 def dtypes_of(model: onnx.ModelProto) -> dict[str, np.dtype[Any]]:
-    """Return numpy's type of every input.
-
-    Raises:
-        UsageError: An input is a sequence, or holds texts.
-    """
+    """Return numpy's type of every input; a UsageError where an input is a sequence, or holds texts."""
     return {value.name: _dtype(value) for value in model.graph.input}
 
 

@@ -33,11 +33,7 @@ _MADE_UP = "unk__"
 
 
 def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Read shapes as trtexec spells them: ``x:2x16x64,mask:2x16``.
-
-    Raises:
-        UsageError: A text is no shape.
-    """
+    """Read shapes as trtexec spells them, ``x:2x16x64,mask:2x16``; a UsageError where a text is no shape."""
     shapes = {}
     for text in ",".join(texts).split(",") if texts else ():
         name, _, dims = text.rpartition(":")

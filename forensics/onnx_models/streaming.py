@@ -31,12 +31,7 @@ _BLOCK = 1 << 24
 
 
 def mapped(tensor: TensorProto, folder: Path) -> npt.NDArray[Any]:
-    """Return the values of an external tensor, mapped from its file.
-
-    Raises:
-        OSError: The file cannot be read.
-        ValueError: It is too short.
-    """
+    """Map an external tensor from its file; an OSError where it cannot be read, a ValueError where it is too short."""
     place = external_data_helper.ExternalDataInfo(tensor)
     kind = helper.tensor_dtype_to_np_dtype(tensor.data_type)
     return np.memmap(folder / place.location, kind, "r", place.offset or 0, tuple(tensor.dims))

@@ -47,7 +47,6 @@ class _Scale:
         return (min(value, self.high) - self.low) / (self.high - self.low)
 
     def ticks(self) -> list[float]:
-        """Return round latencies within the scale."""
         rough = (self.high - self.low) / _TICKS
         unit = 10.0 ** floor(log10(rough))
         step = next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= rough)

@@ -171,11 +171,7 @@ class Deriver:
         self.renames = made_up_names(self.original) if anonymous else {}
 
     def derive(self, active: Collection[int]) -> Derived:
-        """Return the model of some items.
-
-        Raises:
-            UnknownValueError: it would have to cut a tensor that cannot be cut exactly.
-        """
+        """Return the model of some items; an UnknownValueError where a tensor would not be cut exactly."""
         count = len(self.original.nodes)
         derived = self._cut(frozenset(index for index in active if index < count))
         simpler = [each for index, each in enumerate(self.simplifications, count) if index not in active]

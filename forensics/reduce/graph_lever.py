@@ -119,11 +119,7 @@ class ReductionLever(Lever):
         return DescribedItem(self.items[index].name)
 
     def derive(self, active: frozenset[int]) -> Derived:
-        """Return the model of a probe; of no items, the control.
-
-        Raises:
-            UnknownValueError: it would have to cut a tensor that cannot be cut exactly.
-        """
+        """Return the model of a probe, of no items the control; an UnknownValueError where a cut would not be exact."""
         return self.deriver.derive(active) if active else self.control.derived
 
     def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:

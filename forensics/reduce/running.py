@@ -129,11 +129,7 @@ class ReductionOptions:
 
 
 def lever_of(request: ModelRequest[ReductionOptions], options: RunOptions, directory: Path) -> ReductionLever:
-    """Take a model apart, record the values of its tensors on a sample, and return the lever over its nodes.
-
-    Raises:
-        UsageError: names in functions are to stay, and to be replaced.
-    """
+    """Return the lever over a model's nodes, with one sample's values; a UsageError where names stay and go."""
     asked = request.asked
     if asked.keep_functions and asked.anonymous:
         raise UsageError("--keep-functions", "keeps the names in functions, which --anonymous replaces", "Leave one")

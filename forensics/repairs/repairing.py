@@ -112,11 +112,7 @@ def repair(
 
 
 def read_original(path: str) -> PreparedModel:
-    """Read a model to repair, as its file has it.
-
-    Raises:
-        SourceError: it cannot be read, is not valid, or has more than 1.9 GB of weights.
-    """
+    """Read a model to repair; a SourceError where it cannot be read, is not valid, or has over 1.9 GB of weights."""
     read = read_as_it_is(path)
     if read.streamed:
         raise SourceError(path, "has more than 1.9 GB of weights, which are not repaired", "Cut the model in parts")
@@ -138,11 +134,7 @@ def repaired(original: onnx.ModelProto, names: Collection[str]) -> RepairedGraph
 
 
 def require_named(original: onnx.ModelProto, result: RepairedGraph, path: str) -> None:
-    """Require that a repair changed what its list says, and nothing else.
-
-    Raises:
-        SourceError: it did.
-    """
+    """Require that a repair changed what its list says and nothing else, else raise a SourceError."""
     both = {name for node in original.graph.node for name in node.output}
     both &= {name for node in result.model.graph.node for name in node.output}
     before, after = _parts(original, both), _parts(result.model, both)

@@ -25,10 +25,7 @@ _CHANNELS_LAST = {"HWC", "DHWC"}
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A field in which an entry and a combination differ, with both values as text.
-
-    Where the numbers of tensors differ, ``index`` is None and ``field`` is empty.
-    """
+    """A field in which an entry and a combination differ; without ``index`` and ``field``, the numbers of tensors."""
 
     side: str
     index: int | None

@@ -65,11 +65,7 @@ class Lint:
         )
 
     def against_build(self, build: Build, path: str) -> None:
-        """Compare with the choices that a build offered; ``path`` names its log.
-
-        Raises:
-            ForensicsError: the log has no autotuning, so it says nothing about tactics.
-        """
+        """Compare with what a build offered; a ForensicsError where its log, of that path, has no autotuning."""
         offers = Offers(build)
         refusal, advice = without_selector(build)
         if refusal:

@@ -33,10 +33,7 @@ class Mixer:
         self.differing = tuple(layer for layer in self.layers if of_good.get(layer) != of_bad.get(layer))
 
     def text(self, take: Collection[str]) -> str:
-        """Write good's replay with the layers of ``take`` as bad has them; layers that bad lacks are left out.
-
-        ``take`` should be a set: every layer is looked up in it.
-        """
+        """Write good's replay with the layers of a set ``take`` as bad has them; layers that bad lacks are left out."""
         sides = (self._texts[layer in take].get(layer) for layer in self.layers)
         return document_text(filter(None, sides), self.form)
 
@@ -47,11 +44,7 @@ class Mixer:
 
 
 def check_layers(bad: Replay, take: Collection[str]) -> None:
-    """Refuse layers for which bad has no entry, most likely mistyped; the error names the most similar one.
-
-    Raises:
-        UsageError: there is such a layer; the error names the most similar layer.
-    """
+    """Refuse, by a UsageError that names the most similar one, layers for which bad has no entry."""
     layers = [entry.layer for entry in bad.entries]
     for layer in take:
         if layer not in layers:
@@ -68,11 +61,7 @@ def across_cut(nodes: Sequence[DataflowNode], entries: Iterable[ReplayEntry], ta
 
 
 def common_form(good: Replay, bad: Replay) -> ReplayForm:
-    """Return the newest form that the entries of both replays can be written in.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """Return the newest form in which the entries of both replays can be written; a UsageError where there is none."""
     forms = {replay.form for replay in (good, bad) if replay.form is not None}
     newest = next((form for group, form in _NEWEST_COMMON if forms <= group), None)
     if newest is None or any(replay.form is None and replay.entries for replay in (good, bad)):

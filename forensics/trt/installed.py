@@ -43,11 +43,7 @@ _PATIENCE_S = 120
 
 @contextmanager
 def other_python(path: str) -> Iterator[None]:
-    """Have another Python, 3.8 or later, run the child processes that import TensorRT.
-
-    Raises:
-        UsageError: there is no such program, it is no Python, or it is older than 3.8.
-    """
+    """Have another Python run the children that import TensorRT; a UsageError where it is none, or before 3.8."""
     program = shutil.which(path)
     if program is None:
         raise UsageError(OPTION, f"{path} is no program", _NEXT)
@@ -127,11 +123,7 @@ _FORWARD = {"tensorrt_rtx": "TensorRT-RTX decides without timing: use `bisect ou
 
 
 def require(lever: str, installed: Installed) -> None:
-    """Refuse a lever that the installed version does not have; the error says what to use instead.
-
-    Raises:
-        UsageError: it does not; the error says what to use instead.
-    """
+    """Refuse, by a UsageError that says what to use instead, a lever that the installed version does not have."""
     from trtforensics.knowledge.table import rows  # noqa: PLC0415 - of this process alone: a child's Python may be older
 
     row = next(row for row in rows("levers", "trtforensics.trt") if row["lever"] == lever)
@@ -142,11 +134,7 @@ def require(lever: str, installed: Installed) -> None:
 
 
 def look(module: str | None) -> Installed:
-    """Look at a module, or at the first installed one, in a child process.
-
-    Raises:
-        UsageError: it is not installed, or cannot be imported.
-    """
+    """Look at a module, or the first installed one, in a child process; a UsageError where it cannot be imported."""
     there = installed_modules()
     if module is None and not there:
         next_step = "Give a `--build` command, or `pip install tensorrt`"

@@ -113,7 +113,6 @@ class BuildScreen(SourceScreen):
 
     @property
     def _goes_on(self) -> bool:
-        """Whether the build in view may still get lines."""
         goes_on = self.reading or time.monotonic() < self._grows_until
         return goes_on and self._parsed is not None and self._number == len(self._parsed.builds) - 1
 
@@ -169,7 +168,6 @@ class BuildScreen(SourceScreen):
             self.lines_arrived()
 
     def parsed(self, log: BuildLog) -> None:
-        """Show the builds of the whole log, and start the rules."""
         self.progress = None
         self.reading = False
         self.take(log)
@@ -200,7 +198,6 @@ class BuildScreen(SourceScreen):
         in_thread(self, partial(self.session.judge, log), self.judged, group="judge", failed=self.unjudged)
 
     def reparsed(self, parsed: tuple[LogSession, BuildLog]) -> None:
-        """Show what the file holds by now."""
         self.session, log = parsed
         self._grows_until = time.monotonic() + GROWS_S
         self.set_timer(GROWS_S + 0.01, self._rested)
@@ -221,12 +218,10 @@ class BuildScreen(SourceScreen):
         self._show_findings()
 
     def unjudged(self, error: ForensicsError) -> None:
-        """Say why there are no findings."""
         self.judgement = None
         self._panes.findings.show_findings((), "", str(error))
 
     def action_reload(self) -> None:
-        """Read the file again; one that grows is followed anyway."""
         if self._busy:
             self.say("the log is still being read")
         elif not self.session.is_file:
@@ -264,13 +259,11 @@ class BuildScreen(SourceScreen):
         self.say(f"not read again: {error}")
 
     def lines_arrived(self) -> None:
-        """Show the lines read so far, and the progress."""
         self._is_shown = True
         self._panes.log_view.grow()
         self._show_status()
 
     def _show_findings(self) -> None:
-        """Show the findings of the build in view, and the worst of them in the overview."""
         findings = self._findings()
         if findings is None or self._parsed is None:
             return
@@ -289,7 +282,6 @@ class BuildScreen(SourceScreen):
         return [in_view(finding.in_build(build.index), build.first_line, build.last_line) for finding in about]
 
     def _show_overview(self, *, keep: bool) -> None:
-        """Show the first screen, or the place of the map that is in view."""
         time_map = self._map
         if self._parsed is None or time_map is None:
             return

@@ -181,6 +181,5 @@ class ColumnScreen(Dialog["Cell", "tuple[Cell, ...]"]):
         self.list.refresh()
 
     def action_close(self) -> None:
-        """Close with the columns that are chosen, those of the catalogue in its order."""
         chosen = [cell for cell in self._cells if cell.title in self._chosen]
         self.dismiss(tuple(sorted(chosen, key=lambda cell: cell.place)))

@@ -47,7 +47,6 @@ class LayerTree(FoldingList[TreeRow]):
         self._empty = self._why_empty()
 
     def show_layers(self, index: LayerIndex | None) -> None:
-        """Show another build's layers."""
         self._index = index
         self._digits = max(len(str(len(index.engine))), 2) if index else 2
         self._questions = index.questions(self._tie) if index else ()
@@ -127,7 +126,6 @@ class LayerTree(FoldingList[TreeRow]):
 
     @property
     def count_text(self) -> str:
-        """How many layers of the engine are listed, and how many others."""
         engine = sum(row.entry is not None and row.entry.in_engine for row in self.rows)
         others = self.shown_layers - engine
         return f"{engine:,}+{others:,}" if engine and others else f"{engine or others:,}"
@@ -284,7 +282,6 @@ class LayerTree(FoldingList[TreeRow]):
         self.go_to(self.cursor)
 
     def refill(self) -> None:
-        """List all layers again, closed, with the cursor on the first."""
         self.every, self._empty = self._listed(), self._why_empty()
         super().refill()
         named = {RowKind.LAYER, RowKind.NAME}

@@ -147,11 +147,9 @@ class Panes(Container):
         self.tabs["messages"].lay_out(count=f"{len(rows):,}")
 
     def show_nodes(self, build: Build, *, keep: bool = False) -> None:
-        """Show what became of the ONNX nodes of a build, once their pane is in view."""
         self._fill("nodes", lambda: self.nodes.show(fates(build), NO_NODES, keep=keep))
 
     def show_timeline(self, log: BuildLog, build: Build, text: TextAt, *, keep: bool = False) -> None:
-        """Show the build's own time, once its pane is in view."""
         self._fill("timeline", lambda: self.timeline.show(timeline(log, build, text), keep=keep))
 
     def _fill(self, name: str, fill: Callable[[], None]) -> None:
@@ -235,7 +233,6 @@ class Panes(Container):
         return self._lists[name]
 
     def zoom(self) -> None:
-        """Let the focused pane fill the screen, or undo that."""
         zoomed = [name for name in ZOOMED if self.has_class(f"zoom-{name}")]
         for name in zoomed:
             self.remove_class(f"zoom-{name}")

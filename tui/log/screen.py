@@ -258,7 +258,6 @@ class LogScreen(BuildScreen):
         return line or self._panes.log_view.current_line
 
     def names_in_view(self) -> Iterator[str]:
-        """Yield the code of the finding in view, or the type and kernel of the layer, bar, candidate or log line."""
         panes, candidates = self._panes, self._panes.candidates
         row = panes.overview.selected if panes.tab == "overview" else None
         finding = row.finding if isinstance(row, OverviewRow) else self._finding

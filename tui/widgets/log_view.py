@@ -64,7 +64,6 @@ class LogView(VirtualList[int]):
         self.go_to(self.place_of(line), center=True, announce=False)
 
     def shows(self, number: int) -> bool:
-        """Whether a line is among those that are kept."""
         place = self.place_of(number)
         return isinstance(self.rows, range) or (place < len(self.rows) and self.rows[place] == number)
 
@@ -207,7 +206,6 @@ class TextPane(Vertical):
 
     @property
     def text(self) -> LogText:
-        """The lines in view."""
         path = self._wanted.file if self._wanted else ""
         return self._texts.get(path, LogText())
 

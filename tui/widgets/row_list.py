@@ -19,7 +19,6 @@ class WrappedList(VirtualList[Row]):
         self.wrap()
 
     def wrap(self) -> None:
-        """Wrap the rows for the current width."""
         width = self._wrapped_at = self.scrollable_content_region.width
         self._lines = [(row, line) for row in self.rows for line in self.presentation.wrapped(row, width - 1)]
         self.rows_changed()
@@ -36,7 +35,6 @@ class WrappedList(VirtualList[Row]):
 
     @property
     def selected_line(self) -> CitingLine | None:
-        """The line under the cursor."""
         return self._lines[self.cursor][1] if self._lines else None
 
     def place_count(self) -> int:
@@ -67,7 +65,6 @@ class FoldingList(VirtualList[Row]):
         super().refill()
 
     def is_open(self, row: Row | None) -> bool:
-        """Whether a row is opened."""
         return id(row) in self._open
 
     def action_open(self) -> None:

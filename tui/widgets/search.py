@@ -38,7 +38,6 @@ class FieldSuggester(Suggester):
         self._rows = rows
 
     async def get_suggestion(self, value: str) -> str | None:
-        """Return the text with its last word completed."""
         word = value.rpartition(" ")[2].removeprefix("-")
         names = completions(value, len(value) + 1, self._fields, self._rows) if word else ()
         typed = word.casefold()

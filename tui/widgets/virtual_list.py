@@ -155,7 +155,6 @@ class VirtualList(Keyed, ScrollView, Generic[Row], can_focus=True):
         self.cursor = self._home_place()
 
     def list_rows(self) -> None:
-        """List the rows that the filter keeps."""
         kept, pieces, widest = self.kept_by, self.presentation.pieces, self.presentation.widest
         self.rows = [row for row in self.every if kept.keeps(row)] if kept.text else self.every
         measured = (width_of(pieces(row, 0)) for row in self.rows)
@@ -174,12 +173,10 @@ class VirtualList(Keyed, ScrollView, Generic[Row], can_focus=True):
         return len(self.rows)
 
     def row_at(self, place: int) -> Row:
-        """Return the row of a line."""
         return self.rows[place]
 
     @property
     def selected(self) -> Row | None:
-        """The row under the cursor."""
         return self.row_at(self.cursor) if self.place_count() else None
 
     def row_count(self) -> int:
@@ -194,11 +191,9 @@ class VirtualList(Keyed, ScrollView, Generic[Row], can_focus=True):
         return (Piece(f" {no_row}", Role.DIM),)
 
     def pieces_at(self, place: int, width: int) -> Line:
-        """Return a line of a row in a width."""
         return self.presentation.pieces(self.rows[place], width)
 
     def header(self, width: int) -> Sequence[Line]:
-        """Return the lines that stay above the rows."""
         return self.presentation.heading(self.rows, width, self.scrollable_content_region.height)
 
     def footer(self, width: int) -> Sequence[Line]:
@@ -217,7 +212,6 @@ class VirtualList(Keyed, ScrollView, Generic[Row], can_focus=True):
         return self.presentation.pinned if self.place_count() else 0
 
     def log_line(self, index: int) -> int | None:
-        """Return the line of the log that a row is about, or None."""
         return self.presentation.line(self.rows[index]) if self.place_count() else None
 
     def filter(self, text: str) -> None:
@@ -228,7 +222,6 @@ class VirtualList(Keyed, ScrollView, Generic[Row], can_focus=True):
             self.go_to(self.cursor)
 
     def read_filter(self, text: str) -> RowFilterExpression:
-        """Read a filter of these rows; see :meth:`filter`."""
         return parse_filter(text, self.presentation.filters) if text.strip() else NO_FILTER
 
     def rows_changed(self) -> None:
@@ -280,7 +273,6 @@ class VirtualList(Keyed, ScrollView, Generic[Row], can_focus=True):
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """Paint one line of the viewport."""
         width = self.scrollable_content_region.width
         header, footer = self._pinned
         if y < len(header):

@@ -215,12 +215,7 @@ class Subject:
 
 
 def subject_of(request: ModelRequest[PrecisionOptions]) -> Subject:
-    """Read a model and its samples.
-
-    Raises:
-        SourceError: the model or its samples cannot be read, or it has no node that could change its type.
-        UsageError: the options make no sense together or for this model.
-    """
+    """Read a model and its samples; a SourceError or UsageError where they cannot be used, or options make no sense."""
     options = request.asked
     searched = options.against or request.model
     original = typed_by_running(prepare(searched), options.custom_ops)
@@ -249,11 +244,7 @@ def forecast_of(request: ModelRequest[PrecisionOptions], options: RunOptions) ->
 
 
 def lever_of(request: ModelRequest[PrecisionOptions], subject: Subject, directory: Path) -> PrecisionLever:
-    """Run a model in FP32, and return the lever over its nodes; what it writes stands below the directory.
-
-    Raises:
-        SourceError, UsageError: ONNX Runtime does not run it, or the options make no sense together.
-    """
+    """Run a model in FP32, return the lever over its nodes, which writes below the directory; else a ForensicsError."""
     options, caster, sampled = request.asked, subject.caster, subject.sampled
     oracle = _oracle(request, caster, sampled)
     if caster.prepared is not subject.original:

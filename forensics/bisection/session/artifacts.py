@@ -47,10 +47,7 @@ class Artifacts:
         return folder
 
     def settle(self, probes: Iterable[Probe], file: str) -> None:
-        """Bring the directory in line with its journal after a run that was cut off anywhere.
-
-        Engines of builds that did not end and temporary files go; missing links to ``file`` are made.
-        """
+        """Remove what a run that was cut off left half done, by the journal, and make the missing links to ``file``."""
         folders = [self.directory, self.directory / FIXED]
         for probe in probes:
             if probe.building:

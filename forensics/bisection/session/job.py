@@ -112,12 +112,7 @@ def versions_of(packages: Iterable[str]) -> dict[str, str]:
 
 
 def check_directory(directory: Path, job: Job) -> Document | None:
-    """Return the ``job.json`` of a directory, which is not changed; None if it is new.
-
-    Raises:
-        UsageError: it is another job's, or holds other files.
-        SourceError: its ``job.json`` cannot be read.
-    """
+    """Return a directory's ``job.json``, None if it is new; a UsageError or SourceError where it is not this job's."""
     path = directory / NAME
     if not is_there(path):
         if directory.is_dir() and not all(

@@ -80,11 +80,9 @@ class Order:
 
     @property
     def reversed(self) -> Order:
-        """The other direction."""
         return replace(self, descending=not self.descending)
 
     def sorted(self, entries: Iterable[Row]) -> list[Row]:
-        """Return rows in this order."""
         return sorted_rows(entries, self.value, reverse=self.descending)
 
 
@@ -128,7 +126,6 @@ class ColumnLayout:
 
     @property
     def name_width(self) -> int:
-        """The cells of a name."""
         return self._name_width(self.shown)
 
     @property

@@ -89,7 +89,6 @@ class LayerIndex:
 
     @cached_property
     def time_source(self) -> TimeSource | None:
-        """Where the layers' times are from."""
         return self.facts.time_is or next((entry.time_is for entry in self.others if entry.time_is), None)
 
     def questions(self, tie: float = NEAR_TIE_RATIO) -> tuple[Question, ...]:

@@ -26,7 +26,6 @@ class Question:
     kept: frozenset[int]
 
     def keeps(self, entry: LayerFacts) -> bool:
-        """Whether a layer answers the question."""
         return id(entry) in self.kept
 
 

@@ -360,11 +360,7 @@ class CalibrationReport:
 
 
 def held_against(path: str, oracle: Oracle) -> CalibrationReport:
-    """Hold a cache against the FP32 tensors of the main graph that depend on its inputs, on the samples.
-
-    Raises:
-        RunError, SourceError: ONNX Runtime does not return a tensor of the model, or the cache cannot be read.
-    """
+    """Hold a cache against the tensors that depend on inputs, on the samples; else a RunError or SourceError."""
     version, calibrator, scales = read_cache(path)
     survey, ranges = oracle.caster.survey, []
     moving = oracle.caster.candidates.keys() | survey.sources

@@ -97,7 +97,6 @@ class _Emulation(GraphRewriter):
         scope.graph.ClearField("value_info")
 
     def node(self, node: onnx.NodeProto, scope: Scope) -> None:
-        """Have a node compute in FP32, and store its results in 16 bits."""
         graph, narrow = scope.graph, self._narrow
         if node.op_type in _LEFT_ALONE:
             graph.node.append(node)
