@@ -8,11 +8,20 @@ from trtforensics.commands.parse import read_log, shown_replay
 from trtforensics.console import streams
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.terminal import wants_colour
+from trtforensics.engines.joining import select_build
 from trtforensics.errors import NotABuildLogError, UsageError
 from trtforensics.model.log import BuildLog
+from trtforensics.model.replay import ProblemSeverity, ReplayForm
 from trtforensics.render.json_text import JsonObject
-from trtforensics.replay.edges import DataflowNode
-from trtforensics.replay.from_log import LeftOut
+from trtforensics.replay import report
+from trtforensics.replay.edges import DataflowNode, nodes_of_build, nodes_of_layer_info, nodes_of_model, operators_of
+from trtforensics.replay.from_log import LeftOut, Offers, replay_of
+from trtforensics.replay.lint import Lint
+from trtforensics.replay.mixing import Mixer, across_cut, check_layers
+from trtforensics.replay.writing import converted, to_text
+from trtforensics.sources.build_log import keep_sources
+from trtforensics.sources.kinds import Kind, kind_of
+from trtforensics.sources.replay import ReplayFile, load_replay
 
 
 def run(args: Namespace) -> int:
@@ -26,11 +35,6 @@ def _show(args: Namespace) -> int:
 
 
 def _lint(args: Namespace) -> int:
-    from trtforensics.model.replay import ProblemSeverity
-    from trtforensics.replay.lint import Lint
-    from trtforensics.replay.report import lint_document, lint_text, to_json
-    from trtforensics.sources.replay import ReplayFile
-
     file = ReplayFile(args.file, max_bytes=args.max_bytes)
     lint = Lint(file.replay, file.place)
     context = _ReplayContext(args)
@@ -41,21 +45,14 @@ def _lint(args: Namespace) -> int:
     lint.against_edges(context.nodes(entry.layer for entry in file.replay.entries))
     against = [path for path in (args.log, args.onnx, args.layer_info) if path is not None]
     if args.json:
-        text = to_json(lint_document(lint, against))
+        text = report.to_json(report.lint_document(lint, against))
     else:
-        text = lint_text(lint, against, colour=wants_colour(sys.stdout))
+        text = report.lint_text(lint, against, colour=wants_colour(sys.stdout))
     streams.print_result(text)
     return ExitCode.NO if any(each.severity is ProblemSeverity.ERROR for each in lint.problems) else ExitCode.OK
 
 
 def _convert(args: Namespace) -> int:
-    from trtforensics.engines.joining import select_build
-    from trtforensics.model.replay import ReplayForm
-    from trtforensics.replay.from_log import Offers, replay_of
-    from trtforensics.replay.report import convert_document, left_out_text
-    from trtforensics.replay.writing import converted, to_text
-    from trtforensics.sources.replay import load_replay
-
     _check_output(args, [args.file, args.log])
     log = _log_to_convert(args)
     left_out: tuple[LeftOut, ...] = ()
@@ -70,26 +67,22 @@ def _convert(args: Namespace) -> int:
             offers = Offers(select_build(read_log(args, [args.log]), args.build))
     form = ReplayForm(args.to)
     text = to_text(converted(replay, form, offers), form)
-    _write(args, text, convert_document(args.output or "", replay, form, left_out))
+    _write(args, text, report.convert_document(args.output or "", replay, form, left_out))
     if left_out and not args.quiet:
-        streams.tell(left_out_text(left_out))
+        streams.tell(report.left_out_text(left_out))
     return 0
 
 
 def _mix(args: Namespace) -> int:
-    from trtforensics.replay.mixing import Mixer, across_cut, check_layers
-    from trtforensics.replay.report import cut_text, mix_document
-    from trtforensics.sources.replay import load_replay
-
     _check_output(args, [args.good, args.bad, args.log])
     good, bad = (load_replay(path, max_bytes=args.max_bytes) for path in (args.good, args.bad))
     check_layers(bad, args.take)
     mixer = Mixer(good, bad)
     entries = mixer.entries(set(args.take))
     cut = across_cut(_ReplayContext(args).nodes(entry.layer for entry in entries), entries, set(args.take))
-    _write(args, mixer.text(set(args.take)), mix_document(args.output or "", mixer.form, args.take, cut))
+    _write(args, mixer.text(set(args.take)), report.mix_document(args.output or "", mixer.form, args.take, cut))
     if cut and not args.quiet:
-        streams.tell(cut_text(cut))
+        streams.tell(report.cut_text(cut))
     return 0
 
 
@@ -97,9 +90,6 @@ class _ReplayContext:
     """What ``--log``, ``--onnx`` and ``--layer-info`` say about the network of a replay."""
 
     def __init__(self, args: Namespace) -> None:
-        from trtforensics.engines.joining import select_build
-        from trtforensics.replay.edges import nodes_of_layer_info, operators_of
-
         self.build = select_build(read_log(args, [args.log]), args.build) if args.log is not None else None
         self.operators = operators_of(args.onnx) if args.onnx is not None else ()
         self._layer_info: tuple[DataflowNode, ...] = ()
@@ -108,16 +98,12 @@ class _ReplayContext:
 
     def nodes(self, layers: Iterable[str]) -> tuple[DataflowNode, ...]:
         """Return the layers with their tensors, from the most exact source that the user gave."""
-        from trtforensics.replay.edges import nodes_of_build, nodes_of_model
-
         of_build = nodes_of_build(self.build) if self.build is not None else ()
         return self._layer_info or of_build or nodes_of_model(self.operators, layers)
 
 
 def _log_to_convert(args: Namespace) -> BuildLog | None:
     """Return FILE as a build log; None where it is not one."""
-    from trtforensics.sources.kinds import Kind, kind_of
-
     if args.kind is not None:
         return read_log(args, [args.file]) if args.kind == Kind.BUILD_LOG else None
     if args.file == "-" or kind_of(args.file) is not Kind.BUILD_LOG:
@@ -129,16 +115,12 @@ def _log_to_convert(args: Namespace) -> BuildLog | None:
 
 
 def _check_output(args: Namespace, sources: list[str | None]) -> None:
-    from trtforensics.sources.build_log import keep_sources
-
     keep_sources(sources, args.output)
     if args.json and args.output is None:
         raise UsageError("--json", "says what was written, and the replay itself goes to stdout", "Name OUT with `-o`")
 
 
 def _write(args: Namespace, text: str, document: JsonObject) -> None:
-    from trtforensics.replay.report import to_json
-
     streams.deliver((text,), args.output)
     if args.json:
-        streams.print_result(to_json(document))
+        streams.print_result(report.to_json(document))

@@ -304,7 +304,10 @@ class ReductionSearch(SubsetSearch):
 
     def _needless(self, proposals: Proposals) -> Steps[int | None]:
         """Leave out each node in turn, and look again; return what is left without the first that was not needed."""
-        yield from self._ledger.whole(tuple(self._contradicting()))
+        # second looks at probes that passed although all that is left, and fails, was in them
+        log = self._ledger.log
+        passed = [mask for mask, verdict in log if verdict is Verdict.GOOD and not self._left & ~mask]
+        yield from self._ledger.whole(tuple(Wish(mask, _PASSED, build=1) for mask in passed[-_WITNESSES:]))
         yield from self._looked_at_answer()
         wishes = self._lacking(proposals.subsets)
         look = 0
@@ -319,12 +322,6 @@ class ReductionSearch(SubsetSearch):
             wishes = [wish for wish, verdict in zip(wishes, verdicts, strict=True) if verdict is Verdict.GOOD]
             look += 1
         return None
-
-    def _contradicting(self) -> list[Wish]:
-        """Return second looks at probes that passed although all that is left, and fails, was in them."""
-        log = self._ledger.log
-        passed = [mask for mask, verdict in log if verdict is Verdict.GOOD and not self._left & ~mask]
-        return [Wish(mask, _PASSED, build=1) for mask in passed[-_WITNESSES:]]
 
     def _looked_at_answer(self) -> Steps[None]:
         """Look at what is left until it failed twice more often than it passed, a look was not judged, or most are."""

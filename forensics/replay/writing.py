@@ -90,11 +90,13 @@ def _layout(entry: ReplayEntry, field: str, tensor: ReplayTensor) -> dict[str, A
 
 def _given(entry: ReplayEntry, field: str, value: Any) -> Any:  # noqa: ANN401 - whatever the field holds
     if value is None:
-        what = f"layer {entry.layer!r} has no {field}, which this form needs"
-        raise NotExpressibleError(
-            str(entry.span), what, "Name the build's log with `--log`, or another form with `--to`"
-        )
+        next_step = "Name the build's log with `--log`, or another form with `--to`"
+        raise _not_expressible(entry, f"{field}, which this form needs", next_step)
     return value
+
+
+def _not_expressible(entry: ReplayEntry, lacks: str, next_step: str) -> NotExpressibleError:
+    return NotExpressibleError(str(entry.span), f"layer {entry.layer!r} has no {lacks}", next_step)
 
 
 def converted(replay: Replay, form: ReplayForm, offers: Offers | None = None) -> tuple[ReplayEntry, ...]:
@@ -117,13 +119,9 @@ def _converted(entry: ReplayEntry, source: ReplayForm | None, form: ReplayForm, 
     if missing is None:
         return entry
     if offers is None or missing.endswith(_FORMAT):
-        what = f"layer {entry.layer!r} has no {missing} in form {source}, and form {form} needs it"
-        advice = (
-            "No log prints it: write F5"
-            if missing.endswith(_FORMAT)
-            else "Name the log of a build that offered it with `--log`"
-        )
-        raise NotExpressibleError(str(entry.span), what, advice)
+        in_log = "Name the log of a build that offered it with `--log`"
+        next_step = "No log prints it: write F5" if missing.endswith(_FORMAT) else in_log
+        raise _not_expressible(entry, f"{missing} in form {source}, and form {form} needs it", next_step)
     combination = _same(entry, offers, missing)
     sides = [
         tuple(_filled(tensor, tensor_of(other)) for tensor, other in zip(tensors, offered or (), strict=True))
@@ -132,8 +130,8 @@ def _converted(entry: ReplayEntry, source: ReplayForm | None, form: ReplayForm, 
     filled = replace(entry, inputs=sides[0], outputs=sides[1])
     left = next(_missing(filled, None, form), None)
     if left is not None:
-        what = f"layer {entry.layer!r} has no {left}, and line {combination.span.line} of the log does not tell it"
-        raise NotExpressibleError(str(entry.span), what, "Write another form with `--to`")
+        lacks = f"{left}, and line {combination.span.line} of the log does not tell it"
+        raise _not_expressible(entry, lacks, "Write another form with `--to`")
     return filled
 
 
@@ -165,11 +163,11 @@ def _same(entry: ReplayEntry, offers: Offers, field: str) -> FormatCombination:
     if len(distinct) == 1:
         return every[-1]
     if not distinct:
-        what = f"layer {entry.layer!r} has no {field}, and the log does not offer its tactic in these formats"
-        raise NotExpressibleError(str(entry.span), what, "`replay lint --log` says what it offers")
+        lacks = f"{field}, and the log does not offer its tactic in these formats"
+        raise _not_expressible(entry, lacks, "`replay lint --log` says what it offers")
     lines = ", ".join(str(combination.span.line) for combination in distinct.values())
-    what = f"layer {entry.layer!r} has no {field}, and several formats of the log fit: lines {lines}"
-    raise NotExpressibleError(str(entry.span), what, "Give the log of the build that recorded it")
+    lacks = f"{field}, and several formats of the log fit: lines {lines}"
+    raise _not_expressible(entry, lacks, "Give the log of the build that recorded it")
 
 
 def _filled(tensor: ReplayTensor, offered: ReplayTensor | None) -> ReplayTensor:

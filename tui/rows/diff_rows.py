@@ -6,7 +6,7 @@ from functools import partial
 
 from trtforensics.comparison.differences import Comparison, Difference, DifferenceType, SideValue, SuspiciousPair
 from trtforensics.comparison.report import left_out
-from trtforensics.comparison.times import LayerDelta, LayerTimes, OtherCircumstance, TimedHalf
+from trtforensics.comparison.times import LayerDelta, LayerTimes, TimedHalf
 from trtforensics.comparison.views import TOTALS, LayerView
 from trtforensics.console.counting import counted, grouped, milliseconds
 from trtforensics.model.span import SourceSpan
@@ -155,18 +155,16 @@ def sides_line(comparison: Comparison) -> Line:
     versions = {build.tensorrt_version for side in (comparison.good, comparison.bad) for build in side.builds}
     if len(versions) == 1:
         pieces.append(Piece(f" TensorRT {versions.pop() or _UNKNOWN} on both sides", Role.DIM))
-    for other in sorted(times.circumstances, key=_telling):
+    # the version first, then the precision, then the other options of the build
+    for other in sorted(
+        times.circumstances, key=lambda o: (o.block != "version", o.name != "Precision", o.block != "build")
+    ):
         good, bad = (", ".join(each.value for each in side) or "none" for side in (other.good, other.bad))
         pieces.append(Piece(f" {other.name} {good} ↔ {bad}", Role.WARNING))
     counts = [len(side.builds) for side in (comparison.good, comparison.bad)]
     if sum(counts) > 2:  # noqa: PLR2004 - one a side
         pieces.append(Piece(f" {counts[0]} good builds, {counts[1]} bad", Role.DIM))
     return tuple(joined for piece in pieces for joined in (Piece(" ·", Role.DIM), piece))[1:]
-
-
-def _telling(other: OtherCircumstance) -> tuple[bool, bool, bool]:
-    """Return a sort key: the version first, then the precision, then the other options of the build."""
-    return other.block != "version", other.name != "Precision", other.block != "build"
 
 
 def _first(values: Sequence[SideValue] | TimedHalf) -> str | None:
