@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from trtforensics.findings.case import LoggedBuild
@@ -12,6 +13,7 @@ from trtforensics.knowledge.table import release
 
 _ABOVE, _BELOW = 150, 40
 """Lines around a finding's first line in which its circumstances stand."""
+_compiled = cache(re.compile)  # they are more than "re" keeps
 _VALUE = re.compile(r"\{(\w+)\}")
 _OF_VERSIONS = ("since", "before")
 _OF_JETSON = re.compile(r"jetson|jetpack|tegra|orin\b|xavier", re.IGNORECASE)
@@ -69,7 +71,7 @@ def special(cases: Sequence[SpecialCase], about: LoggedBuild, line: str, around:
             if name in _OF_VERSIONS:
                 holds = version is not None and version.has(**{name: pattern})
             else:
-                match = re.search(pattern, facts[name])
+                match = _compiled(pattern).search(facts[name])
                 holds = match is not None
                 lines |= {facts[name].count("\n", 0, match.start()) + 1} if match else set()
                 values |= {group: text.strip() for group, text in match.groupdict("").items()} if match else {}

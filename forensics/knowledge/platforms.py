@@ -1,6 +1,7 @@
 """Which GPUs a release runs on, and with which CUDA, cuDNN, driver and JetPack."""
 
 import re
+from functools import cache
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -63,6 +64,7 @@ def supported(entries: Sequence[Architecture], version: Sequence[int]) -> bool |
     return next((entry.state == "yes" for entry in entries if entry.holds(version)), None)
 
 
+@cache
 def _named(gpu: str) -> Mapping[str, str]:
     """Return the row of ``gpus.tsv`` whose name, the longest, a device's name holds as whole words; empty: none."""
     fitting = [row for row in rows("gpus") if re.search(rf"(?<!\w){re.escape(row['gpu'])}(?!\w)", gpu, re.IGNORECASE)]

@@ -175,7 +175,10 @@ _COMPARING += [("poly_summary", "right"), ("poly_validating", "runner"), ("poly_
 _OF_ONNX = {f"poly_{kind}" for kind in ("run", "validating", "checked", "module", "listed", "data_listed")}
 _OF_ONNX |= {f"poly_{kind}" for kind in ("model_after", "scripted", "cast", "plugins", "reducing")}
 """What Polygraphy prints that may have used ONNX alone."""
-_SETTINGS = [*rows("settings", "trtforensics.parsers.builds")]
+_SETTINGS = [
+    (row, [each.split(".") for each in row["fields"].split()], re.compile(row["pattern"] or "(.+)"))
+    for row in rows("settings", "trtforensics.parsers.builds")
+]
 """Fields that state how a run was set up, what counts of them, and the words for all values.
 
 They are shown in the headline: ``first``, ``own`` where trtexec has no option for it, or ``one`` if there is no other;
@@ -204,10 +207,12 @@ def _setting(view: LinesView, program: Program) -> str:
 
 def _facts(view: LinesView, *shown: str) -> Iterator[tuple[int, str]]:
     """Give what the lines of a run say of its set-up, each with the first line that says it."""
-    for row in _SETTINGS:
-        fields = (each.split(".") for each in row["fields"].split()) if row["shown"] in shown else ()
+    present = {*view.kinds()}
+    for row, fields, pattern in _SETTINGS:
+        if row["shown"] not in shown or present.isdisjoint(kind for kind, *_ in fields):
+            continue
         told = [(line, " ".join(map(str, each))) for kind, *names in fields for line, *each in view.each(kind, *names)]
-        read = ((line, re.search(row["pattern"] or "(.+)", " ".join(text.split()))) for line, text in told)
+        read = ((line, pattern.search(" ".join(text.split()))) for line, text in told)
         known = [(line, [*filter(None, match.groups())]) for line, match in read if match is not None]
         joined = (f"{name} {' to '.join(dict.fromkeys(sizes))}".rstrip() for _, (name, *sizes) in known)
         counts = Counter(_TYPE_WORDS.get(value.upper(), value) if row["shown"] == "own" else value for value in joined)

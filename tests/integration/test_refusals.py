@@ -18,7 +18,7 @@ from onnx import TensorProto, helper
 
 from tests.support.diff_samples import replay_text
 from tests.support.engine_files import DETAILED, PROFILE
-from tests.support.faults import Refusals
+from tests.support.faults import Refusals, first_and_last
 from tests.support.folders import working_in
 from tests.support.pin_logs import OTHER, key_log, layer_log
 from trtforensics.cli import main
@@ -79,12 +79,12 @@ UNSURE = {*LONG, "bisect dry"}
 
 
 class Done(NamedTuple):
-    """What a command did, and how many calls it made."""
+    """What a command did, and the calls that it made."""
 
     code: int
     out: str
     err: str
-    calls: int
+    calls: list[tuple[object, ...]]
 
 
 @pytest.fixture(scope="module")
@@ -140,20 +140,23 @@ def run(
             refusals.refuse(*refused),
         ):
             code = main([*command, "--quiet"])
-            calls = refusals.count
+            calls = refusals.places
     finally:
         tempfile.tempdir = before
     return Done(code, out.getvalue(), err.getvalue(), calls)
 
 
-def tries(name: str, calls: int, *, each: bool) -> Iterator[tuple[int, int]]:
-    """Give calls with errors: three errors for each call of a short command, or a few calls of each command."""
+def tries(name: str, calls: list[tuple[object, ...]], *, each: bool) -> Iterator[tuple[int, int]]:
+    """Give calls with errors: three errors for each place where a short command calls, or a few calls of each command.
+
+    The first and the last call of a place are taken.
+    """
     if each and name not in LONG:
-        for call in range(1, calls + 1):
+        for call in first_and_last(calls):
             yield from ((call, ERRORS[(call * 7 + shift) % len(ERRORS)]) for shift in (0, 5, 10))
         return
-    step = max(calls // (40 if each else 4), 1)
-    yield from ((call, ERRORS[call % len(ERRORS)]) for call in range(1, calls + 1, step))
+    step = max(len(calls) // (40 if each else 4), 1)
+    yield from ((call, ERRORS[call % len(ERRORS)]) for call in range(1, len(calls) + 1, step))
 
 
 def check(name: str, refusals: Refusals, sources: Path, folder: Path, *, each: bool) -> None:

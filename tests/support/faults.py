@@ -5,9 +5,11 @@ from __future__ import annotations
 import builtins
 import errno
 import io
+import itertools
 import os
 import subprocess
 import sys
+import traceback
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +46,8 @@ class Faults:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, error: int = errno.EIO) -> None:
         self.count = 0
+        self.places: list[tuple[object, ...]] = []
+        """For each operation that was counted, its name and the innermost lines of ours that asked for it."""
         self.fail_at = 0
         self.for_good = False
         self._error = error
@@ -58,6 +62,7 @@ class Faults:
     def armed(self, fail_at: int = 0, *, for_good: bool = False) -> Iterator[None]:
         """Count from 0, and fail as given, while the block runs."""
         self.count, self.fail_at, self.for_good, self._off = 0, fail_at, for_good, False
+        self.places = []
         try:
             yield
         finally:
@@ -81,6 +86,8 @@ class Faults:
         if self._off:
             return
         self.count += 1
+        if not self.fail_at:
+            self.places.append((name, *_asked_by()))
         if self.fail_at and (self.count == self.fail_at or (self.for_good and self.count > self.fail_at)):
             raise OSError(self._error, f"{os.strerror(self._error)} ({name}, operation {self.count})")
 
@@ -104,6 +111,24 @@ class Faults:
         self.happen("open")
         return io.BufferedWriter(_FailingFile(file, self))
 
+
+def _asked_by() -> list[tuple[str, int]]:
+    ours = (
+        (frame.f_code.co_filename, line)
+        for frame, line in traceback.walk_stack(None)
+        if frame.f_globals["__name__"].startswith("trtforensics.")
+    )
+    return [*itertools.islice(ours, _CALLERS)]
+
+
+def first_and_last(places: list[tuple[object, ...]]) -> list[int]:
+    """Return the numbers, from 1, of the first and the last operation that was asked for in each way."""
+    numbered = [*enumerate(places, 1)]
+    firsts, lasts = ({place: number for number, place in each} for each in (reversed(numbered), numbered))
+    return sorted({*firsts.values(), *lasts.values()})
+
+
+_CALLERS = 4
 
 _LOOKS = (
     *("stat", "lstat", "fstat", "scandir", "listdir", "readlink", "chmod", "link", "getcwd", "statvfs"),

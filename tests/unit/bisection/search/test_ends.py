@@ -128,11 +128,8 @@ def test_a_search_ends_in_whatever_order_the_answers_come(room: int, looks: list
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("edges", [(), ((0, 1), (0, 2))], ids=str)
-def test_a_search_over_three_items_ends_in_whatever_order_the_answers_come(
-    edges: tuple[tuple[int, int], ...], looks: list[int]
-) -> None:
-    assert every_course(partial(Search, items(3), edges=edges), all_of(3), 2, looks) > 3**6
+def test_a_search_over_three_items_ends_in_whatever_order_the_answers_come(looks: list[int]) -> None:
+    assert every_course(partial(Search, items(3), edges=[(0, 1), (0, 2)]), all_of(3), 2, looks) > 3**6
 
 
 @pytest.mark.slow
