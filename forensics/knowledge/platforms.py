@@ -1,9 +1,9 @@
 """Which GPUs a release runs on, and with which CUDA, cuDNN, driver and JetPack."""
 
 import re
-from functools import cache
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from trtforensics.knowledge.periods import Period

@@ -54,7 +54,7 @@ def _read(text: bytes, folder: Path) -> BuildLog:
     ("log", "most"),
     [
         pytest.param(_LOGS[0], 20, id="a few"),
-        *(pytest.param(log, 30, id=log.stem, marks=pytest.mark.slow) for log in _LOGS),
+        *(pytest.param(log, 60, id=log.stem, marks=pytest.mark.slow) for log in _LOGS),
     ],
 )
 def test_a_number_that_is_too_long_is_no_number(log: Path, most: int, tmp_path: Path) -> None:

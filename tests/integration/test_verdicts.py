@@ -135,7 +135,9 @@ def test_what_changed_is_judged_again_and_nothing_else(place: Place, mode: Calla
         "samples": lambda: place.write("samples/1", "0\n"),
         "$LIMIT": lambda: place.environment.update(LIMIT="3"),
     }
-    for name, change in changes.items():
+    # What a check reads is the same for every search: two changes, of a file and of the surroundings, are enough there.
+    chosen = changes if mode is items else {name: changes[name] for name in ("golden.txt", "$LIMIT")}
+    for name, change in chosen.items():
         unchanged, before = place.run(*words), place.ran()
         change()
         found = place.run(*words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +21,16 @@ from trtforensics.sources.build_log import load_build_log
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trtforensics.model.log import Build
+    from trtforensics.model.log import Build, BuildLog
 
-LOG = load_build_log(
-    [str(Path(__file__).resolve().parents[2] / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log")]
-)
+
+@cache
+def log() -> BuildLog:
+    """Return the log whose build is changed; it is read when a test asks for it."""
+    path = Path(__file__).resolve().parents[2] / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log"
+    return load_build_log([str(path)])
+
+
 NAMES = st.text(max_size=4) | st.sampled_from(('"', "\\", "}, {", "\n", "\x1e", "é", "\u2028", "a%s"))
 TACTICS = st.sampled_from((None, NO_TACTIC, 0, 7, (1 << 64) - 1))
 TIMES = st.none() | st.floats(allow_nan=False, allow_infinity=False)
@@ -126,7 +132,7 @@ EXPECTED: dict[str, Callable[[Build], list[dict[str, Any]]]] = {
 @examples(60)
 @given(st.lists(st.tuples(NAMES, TACTICS, TIMES), min_size=1, max_size=4))
 def test_a_record_is_a_line_as_json_dumps_prints_it(drawn: list[tuple[str, int | None, float | None]]) -> None:
-    (build,) = LOG.builds
+    (build,) = log().builds
     build = replace(
         build,
         stages=[replace(build.stages[0], name=name) for name, _, _ in drawn],
@@ -152,7 +158,7 @@ def test_a_record_is_a_line_as_json_dumps_prints_it(drawn: list[tuple[str, int |
             for name, number, ms in drawn
         ],
     )
-    text = to_json(replace(LOG, builds=(build,)))
+    text = to_json(replace(log(), builds=(build,)))
     (document,) = json.loads(text)["builds"]
     lines = text.split("\n")
     for field, expected in EXPECTED.items():

@@ -7,7 +7,10 @@ from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.layouts import Content, Layout, ranks
 
 _LAYOUTS = tables.tables().layouts
-_BULK = [rule.kind.name for rule in rules_of() if rule.is_bulk]
+
+
+def _bulk() -> list[str]:
+    return [rule.kind.name for rule in rules_of() if rule.is_bulk]
 
 
 def _of(kind: str) -> list[Layout]:
@@ -15,8 +18,8 @@ def _of(kind: str) -> list[Layout]:
 
 
 def test_every_bulk_kind_has_a_layout() -> None:
-    assert "tactic_timed" in _BULK
-    assert [kind for kind in _BULK if not _of(kind)] == []
+    assert "tactic_timed" in _bulk()
+    assert [kind for kind in _bulk() if not _of(kind)] == []
 
 
 def test_the_fields_of_a_timed_tactic_are_read_as_numbers() -> None:
@@ -45,7 +48,7 @@ def test_what_stands_between_two_free_texts_is_searched_for() -> None:
 
 
 def test_anchors_behind_a_name_are_searched_from_the_right_where_one_that_is_counted_ends_them() -> None:
-    assert {kind for kind in _BULK if any(layout.from_right for layout in _of(kind))} == {
+    assert {kind for kind in _bulk() if any(layout.from_right for layout in _of(kind))} == {
         "cached_result",
         "format_combination",
         "reformat_combination",
@@ -55,7 +58,7 @@ def test_anchors_behind_a_name_are_searched_from_the_right_where_one_that_is_cou
 def test_a_line_of_two_kinds_has_the_one_that_is_asked_first_everywhere() -> None:
     rank = ranks(_LAYOUTS)
     assert rank["cached_result"] < rank["profiling_completed"] < rank["fusing"] < rank["node_inputs"]
-    assert set(rank) == set(_BULK)
+    assert set(rank) == set(_bulk())
 
 
 def test_a_layout_without_free_text_knows_its_separators() -> None:
