@@ -28,6 +28,11 @@ _KEY_BYTES = 8
 _NO_ROW = -1
 _MAX_KEYS = 1 << 16
 _MAX_BODIES = 1 << 16
+_IMPORTER = re.compile(
+    rb"(?:[\w./\\-]*[/\\])?(?:(?:Model|\w+[oO]p\w*)Importers?|\w*[iI]mporter(?:Context|Utils)|onnx\w*_utils|builtin_op_importers"
+    rb"|ShapedWeights|\w+Helpers)\.[ch]pp:[0-9]+: "
+)
+"""The file and line that TensorRT 7's importer puts before each of its messages."""
 
 
 class Dispatch:
@@ -115,7 +120,9 @@ class SingleReader:
 
     def _judge(self, body: bytes) -> int:
         """Find a body's kind and read its fields; return the body's number."""
-        matched = self._dispatch.find(body.lstrip(b" ") if self._indented else body)
+        text = body.lstrip(b" ") if self._indented else body
+        site = _IMPORTER.match(text)
+        matched = (self._dispatch.find(text[site.end() :]) if site else None) or self._dispatch.find(text)
         name, row = None, _NO_ROW
         if matched is not None:
             kind, match = matched

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from trtforensics.console.counting import counted, listed
 from trtforensics.engines.onnx_nodes import HoldingForeignNode, foreign_members
-from trtforensics.engines.requests import WEAK_FLAGS, allows, command_span, precision_fact, strongly_typed
+from trtforensics.engines.requests import REDUCED, WEAK_FLAGS, allows, command_span, precision_fact, strongly_typed
 from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Confidence, Observation, Severity, Step
 from trtforensics.findings.layers import (
@@ -283,19 +283,23 @@ def silent_float(case: Case) -> Iterator[Observation]:
     hidden = any(is_foreign_node(layer.name) for layer in layers)  # their inner types are not printed
     if not layers or hidden or any(layer_types(layer) - {FULL} for layer in layers):
         return
-    fact = precision_fact(case.build)
+    fact, asked = precision_fact(case.build), case.notes("type_asked")
+    named = [*(note.text("name").upper() for note in asked), *("INT8" for _ in case.notes("int8_configured"))]
+    types = [word for word in REDUCED if any(word in name for name in named)]
     spans = [*([fact.span] if fact else []), *(n.span for n in case.notes("strongly_typed")), *spans_of(layers)]
     if strongly_typed(case.build):
         cast = autocast(case, "--low_precision_type", "fp16")
         meant = Step(f"If FP16 was meant: {cast.what}", cast.command)
         title = f"All {len(layers)} layers of this strongly typed engine give FP32"
         yield Observation(title, spans, steps=(meant, typed(case)), same_as="typed")
-    elif allows(case.build, "FP16", "BF16", "INT8"):
+    elif types or allows(case.build, "FP16", "BF16", "INT8"):
+        what = listed(types) if types else "A reduced precision"
         yield Observation(
-            f"A reduced precision was allowed, but all {len(layers)} layers give FP32",
-            spans,
+            f"{what} was {'asked for' if types else 'allowed'}, but all {len(layers)} layers give FP32",
+            [*(note.span for note in (*asked, *case.notes("int8_configured"))), *spans],
             cause="TensorRT was free to use a reduced type and found none faster, or constraints keep all layers in "
-            "FP32.",
+            "FP32"
+            + ("; or INT8 had no ranges, of a calibration or of Q/DQ." if "INT8" in types else "."),
             settle="A detailed engine dump: types inside a layer are not printed otherwise",
             same_as="allowed",
         )
