@@ -128,6 +128,10 @@ class RunEvidence:
         """The last error that is none of clean-up, which tells what failed."""
         self._warned = {line for line, text in view.each("untyped", "text") if _WARNING.match(text)}
         """Lines that only warn of what a program called."""
+        raised = view.lines(*RAISED)
+        of_cells = {next((line for line in raised if line > cell), 0) for cell in view.lines("raised_cell")}
+        self._raised = [line for line in raised if line not in of_cells or self._said_after(line) <= _LAST_WORDS]
+        """The exceptions, without those of a notebook's cells behind which others ran."""
         self._exits = tuple(StepExit(step, code, spans.of(line)) for line, step, code in sorted(self._codes()))
 
     def outcome(self) -> RunOutcome:
@@ -228,10 +232,10 @@ class RunEvidence:
                 early.append(_Ended(ending, lines[0], why))
         if early:
             return min(early, key=lambda ended: ended.line or 0)
-        raised, heads = self._view.lines(*RAISED), self._view.lines("raised_cell", "traceback")
+        raised, heads = self._raised, self._view.lines("raised_cell", "traceback")
         if raised and not self._cell_after(raised[-1]) and self._is_uncaught(raised[-1]):
             return _Ended(Ending.FAILED, raised[-1], "an exception ended it")
-        if heads and heads[-1] > max(raised, default=0) and self._is_cut(heads[-1]):
+        if heads and heads[-1] > max(self._view.lines(*RAISED), default=0) and self._is_cut(heads[-1]):
             return _Ended(Ending.FAILED, heads[-1], "an exception ended it, whose text is cut off")
         return None
 
@@ -326,7 +330,8 @@ class RunEvidence:
     def _went_wrong(self, since: int = 0) -> bool:
         """Whether an error, an exception or a failed build stands behind a line."""
         failed = [
-            *self._view.lines(*RAISED, "build_failed", "build_stopped"),
+            *self._raised,
+            *self._view.lines("build_failed", "build_stopped"),
             *(self._told[:1] if self._told is not None else ()),
         ]
         return max(failed, default=0) > since
