@@ -168,7 +168,7 @@ def _of_run(log: BuildLog, run: Run, differing: str = "") -> Headline:
         _program(run, builds),
         *_setting(builds),
         differing,
-        run.setting,
+        ", ".join(word for word in run.setting.split(", ") if _VENDOR.sub("", word) not in _gpus(builds)),
         "engine " + shortened(re.split(r"[/\\]", run.loaded_file)[-1], _NAME) if run.loaded_file else "",
         *_compared(run),
         "written to " + shortened(re.split(r"[/\\]", run.engine_file)[-1], _NAME) if run.engine_file else "",
@@ -177,7 +177,7 @@ def _of_run(log: BuildLog, run: Run, differing: str = "") -> Headline:
         *(f"target of {rate} qps" for text, _ in run.set_up for rate in _TARGET.findall(text)),
         f"{processes:.0f} processes" if processes > 1 else "",
         error.spoils if error is not None else "",
-        _last_phase(run),
+        last_phase(run),
     )
     place = (run.first_line, run.last_line, run.index, outcome.span.line if outcome.span is not None else None)
     headline = Headline(outcome.ending, at, tuple(filter(None, parts)), *place, outcome.reached, outcome.is_verdict)
@@ -185,7 +185,7 @@ def _of_run(log: BuildLog, run: Run, differing: str = "") -> Headline:
     return replace(headline, release=release, gpu=gpu, latency_ms=_latency_ms(builds))
 
 
-def _last_phase(run: Run) -> str:
+def last_phase(run: Run) -> str:
     """Say in which phase the lines of a run end, where nothing else tells how it ended."""
     has_ended = run.outcome.ending is not Ending.NONE or run.outcome.reached or run.outcome.survived is not None
     last = None if has_ended else max(run.phases, key=lambda phase: phase.last_line, default=None)

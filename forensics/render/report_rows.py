@@ -15,7 +15,7 @@ from trtforensics.model.log import Build, BuildLog, Message
 from trtforensics.model.run import Ending, PhaseName, Program, Run
 from trtforensics.model.timings import ProfileRun, TimeSource
 from trtforensics.render.build_facts import device_fact, engine_facts, tuning_facts
-from trtforensics.render.headline import FULL, allowed_types, joined_types
+from trtforensics.render.headline import FULL, allowed_types, joined_types, last_phase
 from trtforensics.render.names import shortened
 from trtforensics.render.runs import compared, result_name, result_text
 from trtforensics.render.stated_rows import figure
@@ -200,6 +200,7 @@ def _of_run(build: Build, run: Run | None) -> Values:
         "one_runner": run.program is Program.POLYGRAPHY and len(runners) == 1 and not run.comparisons,
         "nothing": ended and bool(build.command) and not build.results and not run.comparisons,
         "file": run.engine_file,
+        "stopped": last_phase(run) if run.phases and last_phase(run)[-6:] in {" build", "import"} else "",
         "limit": max((int(each[1]) / 1e6 for text, _ in run.facts if (each := _LIMIT.search(text))), default=0.0),
         "first_calls": any(each.name.startswith("time of one first call") for each in stated),
         "uses": run.uses_tensorrt and not run.only_reads,
@@ -239,6 +240,8 @@ def _of_times(build: Build) -> Values:
         "p99": whole.figures.get("p99", 0.0) if whole is not None else 0.0,
         "p999": whole.figures.get("p99.9", 0.0) if whole is not None else 0.0,
         "queries": build.number("queries"),
+        "uncounted": build.number("queries") == 0 < means["whole"],
+        "rate": 1e3 / (means["whole"] or 1e3),
         "warmed": build.number("warmup_queries") or 0.0,
         "shares": len(shares),
         "top": top,
@@ -261,6 +264,7 @@ def _of_build(build: Build) -> Values:
     """Return what holds of the build: its types, its shapes, its memory and its time; sizes in MiB."""
     allowed, kinds = allowed_types(build), Counter(layer.type for layer in build.engine_layers)
     size = build.number("loaded_engine_mib") or (build.number("engine_bytes") or 0.0) / MEBIBYTE
+    held = build.number("activations_mib") or build.number("context_mib") or 0.0
     return {
         "loads": build.loads_engine,
         "loaded": build.loads_engine and not build.engine_layers,
@@ -275,7 +279,8 @@ def _of_build(build: Build) -> Values:
         "tuned": sum(each.seconds for each in build.tuning),
         "cached": build.autotuning.cache_hits,
         "size": size,
-        "held": build.number("activations_mib") or build.number("context_mib"),
+        "needs": size + held if size and held else 0.0,
+        "held": held,
         "largest": _largest(build),
         "processes": build.number("processes"),
         "per_process": (build.number("throughput_tps") or 0.0) / (build.number("processes") or 1.0),
