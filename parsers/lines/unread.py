@@ -40,7 +40,7 @@ _MENTION = re.compile(
     rb"|(?i:onnx ?runtime)|ONNX opset|tritonclient|^[EW]\d{4} [\d:.]+ +\d+ \w+\.cc:\d+\]|\[Error thrown at core/"
     rb"|(?i:loaded runtime cudnn)|nvcc fatal|Num classes mismatch|UnsupportedOperatorException|Unrecognized Options"
     rb"|unable to load model '|\(Unnamed Layer\* \d+\)|(?i:nv(?:caffe|onnx|uff)?parsers?\b)|\b(?:execute_async|LINT \|)"
-    rb"|^MLPerf Results Summary"
+    rb"|^MLPerf Results Summary|^:::MLLOG \{\"key\": |^accuracy=[\d.]+%, good=\d|Accuracy test (?:PASS|FAIL)ED"
 )
 """What only text that has to do with TensorRT, or comes of the programs around it, says."""
 _SUBJECT = re.compile(
