@@ -326,10 +326,8 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False, offline: bool = 
     elif size:
         yield (f"{figure(size)} MiB" if size >= _TENTH else f"{figure(size * 1024)} KiB") + again.get(size, "")
     shown = ("p90", "p99") if samples else ("p99",)
-    latencies = (
-        () if offline else (("gpu_compute_ms", "GPU"), ("latency_ms", "latency"))
-    )  # offline, the wait in a queue
-    for key, name in latencies:
+    # offline, latency is the wait in a queue
+    for key, name in () if offline else (("gpu_compute_ms", "GPU"), ("latency_ms", "latency")):
         value = values.get(key)
         figures = value if isinstance(value, Mapping) else {}
         percentiles = ", ".join(f"{word} {figure(figures[word])}" for word in shown if word in figures)

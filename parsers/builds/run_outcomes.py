@@ -263,11 +263,10 @@ class RunEvidence:
         serving = self._serving()
         if self._went_wrong() or (serving is not None and serving.ending is Ending.NONE):
             return None
-        for line in reversed(self._view.lines("own_goal", *OF_BENCHMARKS)):
+        for line in self._view.lines("own_goal", *OF_BENCHMARKS)[-1:]:
             begins = max(self._view.lines("own_building"), default=0) > line  # a step after that which is done
             if not begins and not self._works_after(line, besides=PhaseName.INFER):
                 return _Ended(Ending.PASSED, line, "it says that it is done")
-            break
         ends = self._view.lines(*_OWN_ENDS)
         if ends and not self._goes_on_after(ends[-1]):
             return _Ended(Ending.PASSED, ends[-1], "it says that it came to its end")
@@ -311,18 +310,15 @@ class RunEvidence:
 
         Without a line that an engine is complete, one that is loaded behind the start of a build is taken to be built.
         """
-        built = self._view.lines(*ENGINE_MADE)
-        begun = self._view.lines("init_builder", "stage_original", "own_building")
-        if self._went_wrong(max(begun, default=0)) or self._view.has(*_ANNOUNCED):
+        begun, loaded = self._view.lines("init_builder", "stage_original", "own_building"), self._view.lines(*LOADED)
+        since = max(begun, default=0)
+        if self._went_wrong(since) or self._view.has(*_ANNOUNCED):
             return None
-        ran = self._inferred
-        if ran and ran[-1] > max(begun, default=0):
-            return _Ended(Ending.PASSED, ran[-1], _NO_END.format("it states its times of inference"), "inference ran")
-        if built and built[-1] > max(begun, default=0):
-            return _Ended(Ending.PASSED, built[-1], _NO_END.format("its engine was built"), "engine built")
-        loaded = self._view.lines(*LOADED)
-        if loaded and begun and loaded[-1] > begun[-1]:
-            return _Ended(Ending.PASSED, loaded[-1], _NO_END.format("its engine was built"), "engine built")
+        for line in (line for line in self._inferred[-1:] if line > since):
+            return _Ended(Ending.PASSED, line, _NO_END.format("it states its times of inference"), "inference ran")
+        made = [*self._view.lines(*ENGINE_MADE)[-1:], *(loaded[-1:] if begun else ())]
+        for line in (line for line in made if line > since):
+            return _Ended(Ending.PASSED, line, _NO_END.format("its engine was built"), "engine built")
         if loaded and not begun:
             return _Ended(Ending.NONE, loaded[-1], _NO_END.format("its engine was loaded"), "engine loaded")
         return None

@@ -28,10 +28,7 @@ _KEY_BYTES = 8
 _NO_ROW = -1
 _MAX_KEYS = 1 << 16
 _MAX_BODIES = 1 << 16
-_IMPORTER = re.compile(
-    rb"(?:[\w./\\-]*[/\\])?(?:(?:Model|\w+[oO]p\w*)Importers?|\w*[iI]mporter(?:Context|Utils)|onnx\w*_utils|builtin_op_importers"
-    rb"|ShapedWeights|\w+Helpers)\.[ch]pp:[0-9]+: "
-)
+_IMPORTER = re.compile(rb"(?:\S*[/\\])?(?:\w*[iI]mporter\w*|onnx\w*_utils|ShapedWeights|\w+Helpers)\.[ch]pp:[0-9]+: ")
 """The file and line that TensorRT 7's importer puts before each of its messages."""
 
 

@@ -32,16 +32,7 @@ MOST_WRAPPED = 2000
 MOST_OF_MESSAGE = 1 << 16
 """Bytes of a line in which causes are looked for: the longest messages name thousands of nodes, behind their cause."""
 
-_MENTION = re.compile(
-    rb"(?i:tensorrt|torch2trt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin|triton(?:backend|server)|trtllm)"
-    rb"|\bTRT|trt\.|_trt|trt_|_TRT\b|TrtBackend|deepstream-app|mmdeploy|jetson[.-]inference|jetson\.utils"
-    rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b|create(?:Infer|NvOnnx)"
-    rb"|infer/sec|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
-    rb"|(?i:onnx ?runtime)|ONNX opset|tritonclient|^[EW]\d{4} [\d:.]+ +\d+ \w+\.cc:\d+\]|\[Error thrown at core/"
-    rb"|(?i:loaded runtime cudnn)|nvcc fatal|Num classes mismatch|UnsupportedOperatorException|Unrecognized Options"
-    rb"|unable to load model '|\(Unnamed Layer\* \d+\)|(?i:nv(?:caffe|onnx|uff)?parsers?\b)|\b(?:execute_async|LINT \|)"
-    rb"|^MLPerf Results Summary|^:::MLLOG \{\"key\": |^accuracy=[\d.]+%, good=\d|Accuracy test (?:PASS|FAIL)ED"
-)
+_MENTION = re.compile("|".join(row["pattern"] for row in rows("mentions", "trtforensics.parsers.lines")).encode())
 """What only text that has to do with TensorRT, or comes of the programs around it, says."""
 _SUBJECT = re.compile(
     rb"(?i)\b(?:b?fp?16|int8|onnx|cuda|engine|trt|batch)\b|infer(?:ence|ring)?\b|nv_infer|\"averageMs\"|\{ForeignNode\["

@@ -283,9 +283,8 @@ def silent_float(case: Case) -> Iterator[Observation]:
     hidden = any(is_foreign_node(layer.name) for layer in layers)  # their inner types are not printed
     if not layers or hidden or any(layer_types(layer) - {FULL} for layer in layers):
         return
-    fact, asked = precision_fact(case.build), case.notes("type_asked")
-    named = [*(note.text("name").upper() for note in asked), *("INT8" for _ in case.notes("int8_configured"))]
-    types = [word for word in REDUCED if any(word in name for name in named)]
+    fact, asked = precision_fact(case.build), case.notes("type_asked", "int8_configured")
+    types = [word for word in REDUCED if word in {(note.text("name") or "INT8").upper() for note in asked}]
     spans = [*([fact.span] if fact else []), *(n.span for n in case.notes("strongly_typed")), *spans_of(layers)]
     if strongly_typed(case.build):
         cast = autocast(case, "--low_precision_type", "fp16")
@@ -296,10 +295,9 @@ def silent_float(case: Case) -> Iterator[Observation]:
         what = listed(types) if types else "A reduced precision"
         yield Observation(
             f"{what} was {'asked for' if types else 'allowed'}, but all {len(layers)} layers give FP32",
-            [*(note.span for note in (*asked, *case.notes("int8_configured"))), *spans],
-            cause="TensorRT was free to use a reduced type and found none faster, or constraints keep all layers in "
-            "FP32"
-            + ("; or INT8 had no ranges, of a calibration or of Q/DQ." if "INT8" in types else "."),
+            [*(note.span for note in asked), *spans],
+            cause="TensorRT was free to use a reduced type and found none faster, constraints keep all layers in FP32, "
+            "or INT8 had no ranges, of a calibration or of Q/DQ.",
             settle="A detailed engine dump: types inside a layer are not printed otherwise",
             same_as="allowed",
         )

@@ -46,6 +46,7 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
             "Using TensorRT FP16 Inference",
             "precision : int8",
             "Dtype:     float16",
+            "INT8 mode enabled",
         ],
         ["KV Cache Dtype:         FP8", "input_dtype : int8", "using Floats", "Precision: see below"],
     ),
@@ -115,7 +116,47 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     "ort_placed": (["All nodes placed on [AExecutionProvider]. Number of nodes: 3"], ["Number of nodes: 3"]),
     "own_export_time": (["Export complete (360.55s)"], ["Export complete, 3 s"]),
     "own_title": (["Notebook: Serving of ResNet-50"], ["A Notebook: Serving"]),
-    "mlperf_target": (["target_qps : 73730", "target_latency (ns): 15000000"], ["the target_qps : 3"]),
+    "mlperf_target": (
+        [
+            "target_qps : 73730",
+            "target_latency (ns): 15000000",
+            ':::MLLOG {"key": "effective_server_target_qps", "value": 33000, "time_ms": 3.1}',
+        ],
+        ["the target_qps : 3"],
+    ),
+    "mlperf_sut": (
+        ["SUT name : crow server", ':::MLLOG {"key": "sut_name", "value": "crow", "time_ms": 3.1}'],
+        ["the SUT name : crow"],
+    ),
+    "mlperf_least": (
+        [
+            "min_duration (ms): 600000",
+            "min_query_count : 7",
+            ':::MLLOG {"key": "effective_min_duration_ms", "value": 600000, "time_ms": 3.1}',
+        ],
+        ["min_duration is 7", "min_query_count : 0"],
+    ),
+    "ort_provider": (
+        ["[TensorRT EP] TensorRT provider options: device_id: 0, trt_fp16_enable: 1"],
+        ["TensorRT provider options: none"],
+    ),
+    "ort_subgraphs": (
+        ["Graph is partitioned and number of subgraphs running on TensorRT execution provider is 3"],
+        ["number of subgraphs running on CPU is 3"],
+    ),
+    "ort_whole": (
+        ["[TensorRT EP] Whole graph will run on TensorRT execution provider"],
+        ["Whole graph will run on CPU"],
+    ),
+    "tftrt_lazy": (["Could not find TRTEngineOp_0_3 in TF-TRT cache. This can"], ["Could not find a in the cache"]),
+    "served_missing": (
+        [
+            "| crow | 1       | UNAVAILABLE: Internal: unable to load |",
+            "| nest | -       | Not loaded: No model version was found |",
+            "{'name': 'a', 'version': 1, 'state': 'UNAVAILABLE'}",
+        ],
+        ["| crow | 1 | READY |", "UNAVAILABLE: Internal"],
+    ),
     "own_saved": (
         ["Saving INT8 model to /models/a/1", "SavedModel written to: /models/a.pb", "Results saved to out.csv"],
         ["It was saved to disk", "written to the cache"],
@@ -222,8 +263,19 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     "own_importing": (["Beginning ONNX file parsing", "Loading ONNX file from path a.onnx"], ["parsing arguments"]),
     "own_inferring": (["Time per inference: 3.5 ms", "infer time: 8 ms", "Inference time: 1"], ["inference.py"]),
     "own_building": (
-        ["I trt_engine_op.cc:7] Building a new TensorRT engine for A", "Building TRT engine: a.onnx -> a.trt"],
-        ["Rebuilding the engine"],
+        [
+            "I trt_engine_op.cc:7] Building a new TensorRT engine for A",
+            "Building TRT engine: a.onnx -> a.trt",
+            "Building the TensorRT Engine",
+            "Creating engine for the model",
+            "Start to build engine",
+        ],
+        [
+            "Rebuilding the engine took 3 s",
+            "failed building engine",
+            "Creating engine context",
+            "Building engine: failed",
+        ],
     ),
     "own_built": (
         [
@@ -254,7 +306,13 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "build_stopped": (["ninja: build stopped: subcommand failed."], ["the build stopped"]),
     "own_architectures": (["-- GPU architectures: 86-real", "compute capabilities: 8.6"], ["GPU architectures: all"]),
-    "mlperf_result": (["Result: result_90.00_percentile_latency_ns: 14250, Result is VALID"], ["result_of_it: 3"]),
+    "mlperf_result": (
+        [
+            "Result: result_90.00_percentile_latency_ns: 14250, Result is VALID",
+            ':::MLLOG {"key": "result_mean_latency_ns", "value": 7, "time_ms": 3.1}',
+        ],
+        ["result_of_it: 3"],
+    ),
     "mlperf_system": (["[I] build/engines/A30x1/crow/Offline/crow.plan"], ["build/engines/crow.plan"]),
     "navigator_status": (["O.COMMAND_FINISHED {'status': CommandStatus.OK}"], ["the status is CommandStatus.OK"]),
     "navigator_best": (["O.BEST_MODEL_PICKED {'config_key': 'crow', 'runner_name': 'Nest'}"], ["BEST_MODEL_PICKED {}"]),
@@ -316,7 +374,15 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ],
         ["the exit code is unknown", "exited with 3 errors", "return code 3.5x"],
     ),
-    "own_result": (["result=FAIL", "Result is : VALID", "Final result = OK"], ["fp32_result=FAIL"]),
+    "own_result": (
+        [
+            "result=FAIL",
+            "Result is : VALID",
+            "Accuracy test PASSED",
+            ':::MLLOG {"key": "result_validity", "value": "INVALID", "time_ms": 3.1}',
+        ],
+        ["fp32_result=FAIL", "result_validity is VALID"],
+    ),
     "own_usage": (["Error: No such option: --x", "a.py: error: unrecognized arguments: -y"], ["No such option"]),
     "own_none": (["- Engines built: 0", "Succeeded: 0/9"], ["built: 10", "Failed: 0", "completed: 0.5 s"]),
     "own_gate": (["  accuracy: [PASSED] F1: 90.8 (Threshold=89.9)", "accuracy: [FAILED] f: 1"], ["accuracy: [0.1] f"]),
@@ -393,17 +459,27 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     "own_accuracy": (["accuracy=76.064%", "Accuracy: 0.761", "Top-1 accuracy: 76 %"], ["accuracy: 12", "accuracy 1%"]),
     "own_map": (["    all    128    929   0.651   0.55   0.619   0.445"], ["    person   61    254   0.8 0.6 0.7 0.5"]),
     "mlperf_setting": (
-        ["Scenario : Offline", "Mode  : PerformanceOnly", "test_mode : AccuracyOnly"],
+        [
+            "Scenario : Offline",
+            "test_mode : AccuracyOnly",
+            ':::MLLOG {"key": "effective_scenario", "value": "Server", "time_ms": 3.1}',
+        ],
         ["No Mode: b"],
     ),
     "llm_load": (["[TensorRT-LLM][INFO] Engine load time 11062 ms"], ["Engine load time: 3"]),
     "llm_latency": (["[BENCHMARK] tokens_per_sec 143.72 latency(ms) 3562.471 compute_cap sm89"], ["latency(ms) | 3"]),
     "llm_batch": (["TRTGptModel maxBatchSize: 8"], ["maxBatchSize: 8"]),
     "llm_sequence": (["TRTGptModel maxSequenceLen: 256"], ["maxSequenceLen: 256"]),
-    "mlperf_summary": (["MLPerf Results Summary"], ["MLPerf"]),
+    "mlperf_summary": (
+        ["MLPerf Results Summary", ':::MLLOG {"key": "loadgen_version", "value": "3.1", "time_ms": 3.1}'],
+        ["MLPerf"],
+    ),
     "mlperf_test": (["main.cc:9] Starting running actual test.", "Finished running actual test."], ["Starting test"]),
     "mlperf_latency": (["99.90 percentile latency (ns)   : 181", "Mean latency (ns) : 5"], ["target_latency (ns): 0"]),
-    "mlperf_rate": (["Samples per second: 12.5", "Completed samples per second    : 9"], ["Samples: 3"]),
+    "mlperf_rate": (
+        ["Samples per second: 12.5", ':::MLLOG {"key": "result_samples_per_second", "value": 9.5, "time_ms": 3.1}'],
+        ["Samples: 3"],
+    ),
     "llm_requests": (["Request Throughput (req/sec):   147.55", "Request Throughput (req/sec): 1"], ["Throughput: 3"]),
     "llm_tokens": (
         [
