@@ -201,7 +201,7 @@ def _setting(view: LinesView, program: Program) -> str:
     engines = {name for _, name in view.each("loaded_file", "name")}
     first = (text for _, text in _facts(view, "first", *own))
     texts = [text for text in first if len(engines) < 2 or not text.startswith("input ")]  # noqa: PLR2004 - whose, else
-    verdicts = (verdict for _, verdict in view.each("own_result", "verdict"))
+    verdicts = (verdict for kind in ("own_result", "own_tests") for _, verdict in view.each(kind, "verdict"))
     return ", ".join(dict.fromkeys([*texts, *(verdict for verdict in verdicts if verdict in {"VALID", "INVALID"})]))
 
 

@@ -283,7 +283,7 @@ def silent_float(case: Case) -> Iterator[Observation]:
     hidden = any(is_foreign_node(layer.name) for layer in layers)  # their inner types are not printed
     if not layers or hidden or any(layer_types(layer) - {FULL} for layer in layers):
         return
-    fact, asked = precision_fact(case.build), case.notes("type_asked", "int8_configured")
+    fact, asked = precision_fact(case.build), case.notes("type_asked", "type_mode", "type_on", "int8_configured")
     types = [word for word in REDUCED if word in {(note.text("name") or "INT8").upper() for note in asked}]
     spans = [*([fact.span] if fact else []), *(n.span for n in case.notes("strongly_typed")), *spans_of(layers)]
     if strongly_typed(case.build):

@@ -46,10 +46,10 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
             "Using TensorRT FP16 Inference",
             "precision : int8",
             "Dtype:     float16",
-            "INT8 mode enabled",
         ],
         ["KV Cache Dtype:         FP8", "input_dtype : int8", "using Floats", "Precision: see below"],
     ),
+    "own_mode": (["INT8 mode enabled"], ["INT8 mode is off"]),
     "own_model": (
         ["--model meta-llama/Llama-2-7b", "Model:   meta/Llama-2", "benchmark : Benchmark.BERT"],
         ["Model: loaded", "--model a"],
@@ -378,8 +378,6 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         [
             "result=FAIL",
             "Result is : VALID",
-            "Accuracy test PASSED",
-            ':::MLLOG {"key": "result_validity", "value": "INVALID", "time_ms": 3.1}',
         ],
         ["fp32_result=FAIL", "result_validity is VALID"],
     ),
@@ -401,7 +399,15 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     "own_row_empty": (["4                TensorRT        NaN           NaN"], ["TensorRT NaN 3.0", "ONNX  NaN  NaN"]),
     "own_banner": (["&&&& PASSED A net agrees."], ["&& PASSED"]),
     "own_result_upper": (["RESULT: PASS", "TEST RESULT = FAILED"], ["RESULTS: 3"]),
-    "own_tests": (["All tests are passed!!", "All tests passed", "ALL TESTS PASSED"], ["All tests run"]),
+    "own_tests": (
+        [
+            "All tests are passed!!",
+            "ALL TESTS PASSED",
+            "Accuracy test FAILED",
+            ':::MLLOG {"key": "result_validity", "value": "INVALID", "time_ms": 3.1}',
+        ],
+        ["All tests run", "result_validity is VALID"],
+    ),
     "loaded_file": (
         [
             "deserialized trt engine from :/m/a.engine",

@@ -658,7 +658,55 @@ STATED = {
             "gstnvinfer.cpp:599:a: deserialize engine from file :/m/a.engine failed",
             "gstnvinfer.cpp:602:a: Trying to create engine from model files",
         ],
-        "ENDED WITHOUT A VERDICT · DeepStream",
+        "ENDED WITHOUT A VERDICT · DeepStream · in the phase build",
+    ),
+    "a cell of a notebook that raised, and cells after it": (
+        [
+            "INT8 mode enabled",
+            "---------------------------------------------------------------------------",
+            "ValueError                                Traceback (most recent call last)",
+            "Cell In[4], line 2",
+            "----> 2 nest.reshape(3)",
+            "",
+            "ValueError: no eggs",
+            *(f"row {row}" for row in range(9)),
+            "[TRT] [I] Engine generation completed in 21.3 seconds.",
+        ],
+        "ENGINE BUILT (line 17) · Python · INT8 · engine generated in 21.3 s",
+    ),
+    "LoadGen's detail log": (
+        [
+            f':::MLLOG {{"key": "{key}", "value": {value}, "time_ms": 1.5, "namespace": "mlperf::logging"}}'
+            for key, value in (
+                ("loadgen_version", '"3.1"'),
+                ("effective_scenario", '"Server"'),
+                ("effective_server_target_qps", 300),
+                ("result_completed_samples_per_sec", 299.5),
+                ("result_validity", '"INVALID"'),
+                ("result_mean_latency_ns", 4000000),
+                ("result_99.00_percentile_latency_ns", 16000000),
+            )
+        ],
+        "FAILED (line 5) · MLPerf · Server, INVALID · latency 4 ms (p99 16) · 300 samples/s · target of 300 qps",
+    ),
+    "models of Triton that are not ready": (
+        [
+            "I0102 10:00:01.000001 1 tensorrt.cc:64] TRITONBACKEND_Initialize: tensorrt",
+            "I0102 10:00:02.000001 1 tensorrt.cc:222] TRITONBACKEND_ModelInitialize: crow (version 1)",
+            "I0102 10:00:03.000001 1 model_lifecycle.cc:459] loading: crow:1",
+            "I0102 10:00:04.000001 1 server.cc:662] ",
+            "| crow  | 1       | READY  |",
+            "| nest  | -       | Not loaded: No model version was found |",
+            "I0102 10:00:05.000001 1 grpc_server.cc:2513] Started GRPCInferenceService at 0.0.0.0:8001",
+        ],
+        "SERVING (line 7) · Triton · ready: crow, not ready: nest",
+    ),
+    "the provider's options in ONNX Runtime": (
+        [
+            "2024-03-01 10:00:00.1 [V:onnxruntime:, a.cc:1 A] [TensorRT EP] TensorRT provider options: device_id: 0, "
+            "trt_fp16_enable: 1, trt_int8_enable: 0, trt_engine_cache_enable: 1",
+        ],
+        "ENDED WITHOUT A VERDICT · ONNX Runtime · FP16",
     ),
     "a benchmark in one line": (
         [

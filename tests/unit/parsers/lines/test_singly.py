@@ -67,6 +67,14 @@ class _Bench:
         return found
 
 
+def test_the_file_and_line_before_a_message_of_the_importer_are_no_part_of_it() -> None:
+    said = "Adding network input: crow:0 with dtype: float32, dimensions: (-1, 3)"
+    sites = ("", "ModelImporter.cpp:203: ", "/src/onnx/ImporterContext.hpp:97: ", "crow.cpp:3: ")
+    read = _Bench().read([f"{site}{said}".encode() for site in sites])
+    assert [row[0] for row in read["adding_input"]] == [0, 1, 2]
+    assert read[None] == [(3,)]
+
+
 def test_rows_come_kind_by_kind_in_their_order() -> None:
     bench = _Bench()
     read = bench.read(BODIES)
