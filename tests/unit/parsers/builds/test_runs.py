@@ -703,7 +703,7 @@ STATED = {
     ),
     "the provider's options in ONNX Runtime": (
         [
-            "2024-03-01 10:00:00.1 [V:onnxruntime:, a.cc:1 A] [TensorRT EP] TensorRT provider options: trt_fp16_enable: 1",
+            "2024-03-01 10:00:00.1 [V:onnxruntime:, a.cc:1 A] TensorRT provider options: trt_fp16_enable: 1",
         ],
         "ENDED WITHOUT A VERDICT · ONNX Runtime · FP16",
     ),
