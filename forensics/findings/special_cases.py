@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from math import isqrt, prod
 from typing import NamedTuple
 
 from trtforensics.findings.case import LoggedBuild
@@ -57,6 +58,7 @@ def special(cases: Sequence[SpecialCase], about: LoggedBuild, line: str, around:
         "package": told_of(around, None).get("package", ""),
         **told_of(line, numbers),
         "python": _python(line, around),
+        "reshaped": _reshaped(line),
         "line": line,
         "log": around,
         "command": build.command or "",
@@ -101,6 +103,27 @@ def _python(line: str, around: str) -> str:
         if here and most and not release(least) <= release(here[1]) <= release(most):
             return f"TensorRT {dotted(stack.release)} has wheels for Python {least} to {most}, and here is {here[1]}"
     return ""
+
+
+_RESHAPED = re.compile(r"cannot reshape array of size (\d+) into shape \((?!.*newaxis)([\d, ]+)\)")
+
+
+def _reshaped(line: str) -> str:
+    """Say how an array that is cut into another shape would fit: as other channels, rows, grid or batch, or in part."""
+    cut = _RESHAPED.search(line)
+    count, sizes = (int(cut[1]), [int(size) for size in cut[2].split(",") if size.strip()]) if cut else (0, [])
+    whole = prod(sizes)
+    if not count * whole:
+        return ""
+    if whole % count == 0 or count % whole == 0:
+        return f"part 1/{whole // count}" if whole > count else f"batch {count // whole}"
+    channels, grid = (
+        (count / (whole // size) for size in (sizes[1], whole // prod(sizes[:2]))) if sizes[1:] else (0.5, 0.5)
+    )
+    if channels.is_integer():
+        return f"channels {channels:.0f} for {sizes[1]}"
+    side = isqrt(int(grid))
+    return f"grid {side} x {side}" if side * side == grid else f"rows {count // sizes[-1]}" * (count % sizes[-1] == 0)
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

@@ -49,6 +49,7 @@ NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 _ECHOED = re.compile(
     r".*\blegend:|.*Starting Python backend stub|ERROR: pip's dependency resolver does|\s*\d+ \| .*[;{})]\s*$|"
     r" +--?\w[\w-]*(?:, -{1,2}\w[\w-]*)?(?:[= ]\S+)? {2,}\S|(?:-- )?Could NOT find (?!(?i:tensorrt))|"
+    r"\s*(?:std::c(?:err|out) ?<<|f?printf\(|throw \w)|"
     r"\s*(?:Step \d+/\d+ : |#\d+ (?:\[[^\]]*\] )?(?:RUN|COPY|ENV) |\+{1,3} \w|\$ \w|In \[\d+\]: [!%])"
 )
 """The beginning of an echoed command or code, a legend, a note of pip or CMake: what it names did not fail."""

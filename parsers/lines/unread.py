@@ -38,7 +38,7 @@ _SUBJECT = re.compile(
     rb"(?i)\b(?:b?fp?16|int8|onnx|cuda|engine|trt|batch)\b|infer(?:ence|ring)?\b|nv_infer|\"averageMs\"|\{ForeignNode\["
 )
 """What a few lines by themselves are about, where they come of a build or its profile."""
-_TYPES = re.compile(rb"(?i)\b(?:fp16|int8)\b")
+_TYPES = re.compile(rb"(?i)\b(?:fp16|int8)\b|\d ?ms\W+infer|\binfer\w*\W+(?:time\W+)?\d+(?:\.\d+)? ?ms\b")
 ONE_QUESTION = 60
 """A pasted question has at most so many lines."""
 _FRAME = re.compile(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")

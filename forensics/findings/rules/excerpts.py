@@ -1,22 +1,34 @@
 """Excerpts in which no line is an error: what their figures and their owners' words say."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
+from statistics import median
 
+from trtforensics.console.counting import grouped
 from trtforensics.findings.case import Case, LoggedBuild
 from trtforensics.findings.finding import Observation, Severity
 from trtforensics.findings.observations import CLASSES
 from trtforensics.findings.rule import explained, shared_cases
 from trtforensics.findings.special_cases import special
 from trtforensics.knowledge.table import rows
+from trtforensics.model.run import RunResult
 from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.lines.dialects import prefix_of
 from trtforensics.parsers.lines.unread import ANY_ERROR, ONE_QUESTION
+from trtforensics.render.stated_rows import STATED, figure
 from trtforensics.sources.quoting import QuotedLog
 
-_PRINTED, _SAID, _SETTING = (re.compile(row["pattern"]) for row in rows("wording", "trtforensics.findings"))
-"""What programs print beside loggers, what an owner says (four words in a row) or types, and lines of settings."""
+_PRINTED, _SAID, _SETTING, _RUN, _COPY, _RATE, _SPEED = (
+    re.compile(row["pattern"]) for row in rows("wording", "trtforensics.findings")
+)
+"""What programs print beside loggers, what an owner says (four words in a row) or types, and lines of settings; names
+of times that a run and a copy of its outputs take, of rates, and of either."""
+_OURS, _OTHER, _SIDE = (re.compile(STATED[what]) for what in ("optimized", "reference", "side"))
+_MANY, _START, _FAR, _ALIKE = 3, 2.5, 5, 0.95
+"""Times of a program that may show its start, how many times the usual one the first is, and a copy its run; a part
+from which on figures are alike."""
 
 
 def as_excerpt(case: Case, read: QuotedLog, worst: Severity) -> Case:
@@ -27,15 +39,47 @@ def as_excerpt(case: Case, read: QuotedLog, worst: Severity) -> Case:
     return replace(case, worst=worst, excerpt=told * "\n".join(quoted[line] for line in sorted(quoted)))
 
 
+def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
+    """Say by line what figures amount to: a first time of many, a copy that holds the run, an engine that is slow."""
+    figures = [(each.number, each.stated, each.span.line) for each in results if each.stated and each.number]
+    said: dict[int, str] = {}
+    sides: dict[tuple[str, str], dict[bool, tuple[float, str, int]]] = {}
+    for each in grouped(figures, lambda of: (of[1].name, of[1].row, of[1].unit, of[1].group)).values():
+        (first, name, line), *rest = each
+        usual = median(number for number, *_ in rest or each)
+        if _SPEED.search(name.name) and len({at for *_, at in each}) >= _MANY and first >= _START * usual:
+            said[line] = f"<<first {name.name} {figure(first)} {name.unit}, then {figure(usual)} {name.unit}>>"
+    for (short, run, _), (long, copy, line) in pairwise(figures):
+        if run.unit == copy.unit and _RUN.search(run.name) and _COPY.search(copy.name) and long >= _FAR * short:
+            words = (f"{name.name} {figure(number)} {name.unit}" for number, name in ((long, copy), (short, run)))
+            said[line] = "<<copy {}, run {}>>".format(*words)
+    for number, name, line in figures:
+        text = f"{name.group} {name.name} {name.row}".strip()
+        is_ours = _OURS.search(text) is not None
+        if (is_ours or _OTHER.search(text)) and _SPEED.search(f"{name.name} {name.unit}"):
+            of = _SIDE.sub("", text).strip(" :_").lower(), name.unit
+            sides.setdefault(of, {}).setdefault(is_ours, (number, f"{text} {figure(number)} {name.unit}", line))
+    for of, each in sides.items():
+        ours, other = (each.get(is_ours, (0.0, "", 0)) for is_ours in (True, False))
+        mine, its = (ours[0], other[0]) if _RATE.search(" ".join(of)) else (other[0], ours[0])
+        if 0 < mine < its / _ALIKE and len(each) > 1:
+            how = "slower" if mine < _ALIKE * its else "no faster"
+            said[ours[2]] = f"<<{how}: {ours[1].strip()}, {other[1].strip()}>>"
+    return said
+
+
+def _said_by_owner(line: str) -> bool:
+    return bool(_SAID.search(line) and not _PRINTED.search(line) and not prefix_of(line.encode()))
+
+
 @explained("TF706")
 def shown(case: Case) -> Iterator[Observation]:
     """Give the first case of the table that holds of an excerpt; it cites the lines that show it."""
     text = case.excerpt
     told = {note.span.line for note in case.build.notes if note.kind not in {*CLASSES, ANY_ERROR}}
+    amounts = _amounts(case.build.results) if text else {}
     words = "\n".join(
-        line
-        if number not in told and _SAID.search(line) and not _PRINTED.search(line) and not prefix_of(line.encode())
-        else ""
+        amounts.get(number, "") + line * (number not in told and _said_by_owner(line))
         for number, line in enumerate(text.split("\n"), 1)
     )
     cases = [row for row in shared_cases("excerpts") if text and (not row.settle or case.worst is Severity.NOTE)]

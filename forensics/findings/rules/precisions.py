@@ -69,7 +69,7 @@ def _keep_float(case: Case, nodes: list[OnnxNode], held: Mapping[str, HoldingFor
 
 @explained("TF208")
 def weights(case: Case) -> Iterator[Observation]:
-    """Count the weights, each once; overflow is an error, and what no layer of the engine uses is a note."""
+    """Count the weights, each once; what no layer of the engine uses is a note."""
     notes = case.notes("weights_affected", "weights_issue", "weights_layer")
     if not notes:
         return
@@ -86,7 +86,7 @@ def weights(case: Case) -> Iterator[Observation]:
             key=lambda span: (span.line not in worst, span.line),
         ),
         layers=layers,
-        severity=Severity.NOTE if unused else Severity.ERROR if overflow else Severity.WARNING,
+        severity=Severity.NOTE if unused else Severity.WARNING,
         same_as="overflowed" if overflow else "became subnormal or too small",
     )
 
