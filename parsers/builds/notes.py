@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from trtforensics.knowledge.table import rows
 from trtforensics.model.notes import Note, StarvedLayer
 from trtforensics.model.timings import TacticTimings
 from trtforensics.parsers.builds.views import LinesView, Log, Spans, latest
@@ -38,36 +39,20 @@ _GENERAL = ("internal_check", "call_refused", "library_call", "llm_check")
 _WRAPPING = frozenset({"internal_check", "call_refused", "importer_refused", "unsupported_node", unread.ANY_ERROR})
 """Causes that say no more than the sentence which they wrap; where that has a class, the class counts."""
 
-_SOURCE = re.compile(r"\W*raise\b|\W*assert\b.*, *['\"]|.*\bf['\"]")
-"""A program's line, shown in a traceback, that makes the words of an error: the error itself stands below."""
 _RAISED = "python_"
 """How the names of the causes begin that Python raises, whose notes say where."""
 
 NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 """Names of causes, each with what its rule captures."""
 
-_ECHOED = re.compile(
-    r".*\blegend:|.*Starting Python backend stub|ERROR: pip's dependency resolver does|\s*\d+ \| .*[;{})]\s*$|"
-    r" +--?\w[\w-]*(?:, -{1,2}\w[\w-]*)?(?:[= ]\S+)? {2,}\S|(?:-- )?Could NOT find (?!(?i:tensorrt))|"
-    r"\s*(?:std::c(?:err|out) ?<<|f?printf\(|throw \w)|"
-    r"\s*(?:Step \d+/\d+ : |#\d+ (?:\[[^\]]*\] )?(?:RUN|COPY|ENV) |\+{1,3} \w|\$ \w|In \[\d+\]: [!%])"
+_ECHOED, _SOURCE, _MEMBER, _RESULT, _FAMILY, _FAMILY_FRAME = (
+    re.compile(row["pattern"]) for row in rows("sayings", "trtforensics.parsers.builds")
 )
-"""The beginning of an echoed command or code, a legend, a note of pip or CMake: what it names did not fail."""
-_MEMBER, _TRIED = re.compile(r"Exception: '[\w.]+' object has no attribute "), 5
-"""What a program prints of a member that an object lacks; so many are a list of members that it tries."""
-_RESULT = re.compile(r"\w*result=\w+$")
-"""A line that says how something ended, and not why."""
-_FAMILY = re.compile(
-    r"(?i)\[[^\]]{0,40}(?:trt|tensorrt|onnxruntime)[^\]]{0,40}\]|nvinfer|nvdsinfer|error code \d|\bI[A-Z][a-z]\w+::"
-    r"|\b(?:model_lifecycle|model_repository_manager|backend_model\w*|tensorrt\w*|onnxruntime\w*)\.(?:cc|cpp|py|h)\b"
-    r"|onnxruntime[\w.]*(?:error|exception|fail)|^\W*(?:tensorrt|trt|polygraphy|trtexec|triton)\b"
-    r"|\binference request\b|\bmodel configuration\b|torch[-_]tensorrt|tensorrt[-_]llm|(?:thrown|failed) at core/"
-    r"|(?-i:\b(?:TensorRT|TRT)\b(?![-_/\\.=\d]))"
-)
-"""Who prints a line, where it is one of the programs whose messages have classes."""
-_FAMILY_FRAME = re.compile(
-    r"[\\/](?:torch_tensorrt|tensorrt_llm|polygraphy|onnxruntime|tensorrt|onnx_graphsurgeon)[\\/]"
-)
+"""The beginning of an echoed command or code, a legend, a note of pip or CMake: what it names did not fail; a line in a
+traceback that makes the words of the error below it; a member that an object lacks; a line that says how something
+ended, and not why; who prints a line, where it is a program whose messages have classes, also by a frame."""
+_TRIED = 5
+"""So many members that an object lacks are a list of members that a program tries."""
 _FRAMES_ABOVE = 40
 """The lines above an exception that may show whose it is."""
 _OF_NO_CLASS = "failed_word"

@@ -15,27 +15,12 @@ from trtforensics.parsers.grammar.line_kinds import SENTENCE, LineKind, named_fi
 _OF_ENGINE = "refused_load"
 _MOST_WRAPPED = 8
 """Wrappers that are taken off one message."""
-_INTERNAL = (
-    *("Internal Error (", "MyelinCheckException", "Myelin (", "INTERNAL_ERROR", "INTERNAL ERROR", "CHECK("),
-    *("what(): Assertion ", "what():  Assertion ", " - Assertion Error in "),
+_INTERNAL, _BARE_CHECK, _BARE, _REASON, _LAYER, _PLACE, _FRAMES = (
+    re.compile(row["pattern"]) for row in rows("sentence_parts", "trtforensics.parsers.notation")
 )
-"""What stands before checks of TensorRT's own code."""
-_BARE_CHECK = re.compile(r"(?:Error\[\d+\]|\d+): Assertion ")
-"""A check of TensorRT's own code, as it is printed right before the error that names its place."""
-_BARE = re.compile(
-    r"(?:(?:[A-Z]\w+ )*Error|Miscellaneous|OutOfMemory|Unknown (?:exception|error)"
-    r"|(?:No )?Myelin [Ee]rror (?:from unknown graph|exists))\W*"
-    r"|[\w. -]*: ?"
-)
-"""A sentence that only names its class, or opens what stands below."""
-_REASON = re.compile(r"\b(?:since|because|as there (?:is|are)|due to(?: the fact that)?) (?!exception)(.{8,})")
-"""What a sentence gives as its reason: what it is about."""
-_LAYER = re.compile(r"\(Unnamed Layer\* \d+\) \[[^\]]*\]|^/\S+: ")
-"""A layer's name, whose words are not what the sentence is about."""
-_PLACE = re.compile(r"\s*\((?:/|[A-Za-z]:\\)\S+\.(?:cpp|cu|h):\d+\)$|, file .+\.(?:cpp|cu|h\w*), line \d+\W*$")
-"""The source file that stands behind a sentence."""
-_FRAMES = re.compile(r"(?:\\n|\s)1 +0x[0-9a-f]{6}.*", re.DOTALL)
-"""The stack that a program prints behind its sentence."""
+"""What stands before checks of TensorRT's own code, and such a check where the error below names its place; a sentence
+that only names its class, or opens what stands below; a sentence's reason, which it is about; a layer's name, whose
+words are not what it is about; the source file and the stack that a program prints behind it."""
 _MOST_READ = 4000
 """Characters of a message that are read."""
 
@@ -49,7 +34,7 @@ def classified(message: str, below: str = "") -> tuple[str, dict[str, str | None
     """
     text, known = _PLACE.sub("", _FRAMES.sub("", message[:_MOST_READ]).strip()), dict[str, str | None]()
     words, broken = "", None
-    internal = any(word in text for word in _INTERNAL) or _BARE_CHECK.match(text) is not None
+    internal = bool(_INTERNAL.search(text) or _BARE_CHECK.match(text))
     for _ in range(_MOST_WRAPPED):
         wrapped = _unwrapped(text)
         if wrapped is None:

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from trtforensics.knowledge.table import rows
+
 HEAD = 1 << 15
 """The bytes of a source that decide."""
 
@@ -20,29 +22,12 @@ _LAYERS = 4
 _SHARE = 0.6
 """The share of the lines that must begin so: a paste may have a sentence of its author in front."""
 
-_ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}(?:Z|[+-]\d\d:\d\d)(?: \d\d[OE][ +]| std(?:out|err) [FP])?(?: |$)"
-"""Runner logs of GitHub Actions, Docker and Kubernetes with timestamps; behind the time a mark of GitLab or of CRI."""
-_JOURNAL = rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [^\s:\[\]]{1,64}(?:\[\d{1,8}\])?:(?: |$)"
-
-_PASTED_FRONTS = (
-    ("quoted with >", rb"(?:>[ \t]?)+"),
-    ("rows of a table", rb"\|[ \t]?"),
-    ("items of a list", rb"[-*\xe2\x80\xa2]{1,3}[ \t]"),
-    ("comments of a program", rb"(?:#|//|%|;)(?:[ \t]|$)"),
-)
-_FRONTS: tuple[tuple[str, bytes], ...] = (
-    *_PASTED_FRONTS,
-    ("timestamps of a CI system or a container", _ISO),
-    ("timestamps of Jenkins", rb"\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\](?: |$)"),
-    ("names of Docker Compose services", rb"[A-Za-z][\w.-]{0,60} *\| "),
-    ("steps of a Docker build", rb"#\d{1,4} \d{1,6}\.\d{1,3}(?: |$)"),
-    ("names of Kubernetes pods", rb"\[pod/[^\]\n]{1,200}\](?: |$)"),
-    ("prefixes of the system's journal", _JOURNAL),
-)
-"""What stands before lines, in words and as a regex."""
-_ANY_FRONT = re.compile(rb"[ \t]{0,8}(?:%b)" % b"|".join(front for _, front in _FRONTS))
+_FRONTS = [(row["name"], row["pattern"].encode(), row["pasted"]) for row in rows("fronts", "trtforensics.parsers.text")]
+"""What stands before lines, in words and as a regex, and whether only people put it there. Behind the times of runner
+logs (GitHub Actions, Docker, Kubernetes) stands a mark of GitLab or of CRI."""
+_ANY_FRONT = re.compile(rb"[ \t]{0,8}(?:%b)" % b"|".join(front for _, front, _ in _FRONTS))
 _OTHERS = _NUMBERS, _MARKS, _INDENTED, _ENTITIES = ("line numbers", "code marks", "indented", "HTML entities")
-PASTED = frozenset((*dict(_PASTED_FRONTS), *_OTHERS))
+PASTED = frozenset((*(name for name, _, pasted in _FRONTS if pasted), *_OTHERS))
 """Names of what only people put around lines that they copy, in part often; programs store whole logs."""
 
 _FEWEST = 2
@@ -102,7 +87,7 @@ def _outermost(text: bytes) -> tuple[str, re.Pattern[bytes]] | None:
     lines = [line for line in text.split(b"\n") if line.strip() and not line.startswith(_FENCE)]
     if not lines:
         return None
-    for name, front in _FRONTS if _shared(lines, _ANY_FRONT) else ():
+    for name, front, _ in _FRONTS if _shared(lines, _ANY_FRONT) else ():
         indented = rb"[ \t]{0,8}" + front
         if _shared(lines, re.compile(indented)):
             return name, re.compile(b"^" + indented, re.MULTILINE)

@@ -42,34 +42,29 @@ def as_excerpt(case: Case, read: QuotedLog, worst: Severity) -> Case:
 def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
     """Say by line what figures amount to: a first time of many, a copy that holds the run, an engine that is slow."""
     figures = [(each.number, each.stated, each.span.line) for each in results if each.stated and each.number]
+    spelt = [f"{name.name} {figure(number)} {name.unit}".strip() for number, name, _ in figures]
     said: dict[int, str] = {}
-    sides: dict[tuple[str, str], dict[bool, tuple[float, str, int]]] = {}
+    sides: dict[str, dict[bool, tuple[float, str, int]]] = {}
     for each in grouped(figures, lambda of: (of[1].name, of[1].row, of[1].unit, of[1].group)).values():
         (first, name, line), *rest = each
         usual = median(number for number, *_ in rest or each)
         if _SPEED.search(name.name) and len({at for *_, at in each}) >= _MANY and first >= _START * usual:
             said[line] = f"<<first {name.name} {figure(first)} {name.unit}, then {figure(usual)} {name.unit}>>"
-    for (short, run, _), (long, copy, line) in pairwise(figures):
+    for ((short, run, _), words), ((long, copy, line), behind) in pairwise(zip(figures, spelt, strict=True)):
         if run.unit == copy.unit and _RUN.search(run.name) and _COPY.search(copy.name) and long >= _FAR * short:
-            words = (f"{name.name} {figure(number)} {name.unit}" for number, name in ((long, copy), (short, run)))
-            said[line] = "<<copy {}, run {}>>".format(*words)
-    for number, name, line in figures:
-        text = f"{name.group} {name.name} {name.row}".strip()
-        is_ours = _OURS.search(text) is not None
+            said[line] = f"<<copy {behind}, run {words}>>"
+    for (number, name, line), words in zip(figures, spelt, strict=True):
+        text = f"{name.group} {name.name} {name.row}"
+        is_ours, of = _OURS.search(text) is not None, f"{_SIDE.sub('', text).strip(' :_')} {name.unit}".lower()
         if (is_ours or _OTHER.search(text)) and _SPEED.search(f"{name.name} {name.unit}"):
-            of = _SIDE.sub("", text).strip(" :_").lower(), name.unit
-            sides.setdefault(of, {}).setdefault(is_ours, (number, f"{text} {figure(number)} {name.unit}", line))
-    for of, each in sides.items():
-        ours, other = (each.get(is_ours, (0.0, "", 0)) for is_ours in (True, False))
-        mine, its = (ours[0], other[0]) if _RATE.search(" ".join(of)) else (other[0], ours[0])
-        if 0 < mine < its / _ALIKE and len(each) > 1:
+            sides.setdefault(of, {}).setdefault(is_ours, (number, f"{name.group} {words}".strip(), line))
+    for of, both in sides.items():
+        ours, other = (both.get(is_ours, (0.0, "", 0)) for is_ours in (True, False))
+        mine, its = (ours[0], other[0]) if _RATE.search(of) else (other[0], ours[0])
+        if 0 < mine < its / _ALIKE:
             how = "slower" if mine < _ALIKE * its else "no faster"
-            said[ours[2]] = f"<<{how}: {ours[1].strip()}, {other[1].strip()}>>"
+            said[ours[2]] = f"<<{how}: {ours[1]}, {other[1]}>>"
     return said
-
-
-def _said_by_owner(line: str) -> bool:
-    return bool(_SAID.search(line) and not _PRINTED.search(line) and not prefix_of(line.encode()))
 
 
 @explained("TF706")
@@ -79,7 +74,9 @@ def shown(case: Case) -> Iterator[Observation]:
     told = {note.span.line for note in case.build.notes if note.kind not in {*CLASSES, ANY_ERROR}}
     amounts = _amounts(case.build.results) if text else {}
     words = "\n".join(
-        amounts.get(number, "") + line * (number not in told and _said_by_owner(line))
+        amounts.get(number, "")
+        + line
+        * bool(number not in told and _SAID.search(line) and not _PRINTED.search(line) and not prefix_of(line.encode()))
         for number, line in enumerate(text.split("\n"), 1)
     )
     cases = [row for row in shared_cases("excerpts") if text and (not row.settle or case.worst is Severity.NOTE)]

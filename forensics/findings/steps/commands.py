@@ -18,6 +18,7 @@ from trtforensics.findings.finding import Step
 from trtforensics.findings.observations import UNWRITTEN
 from trtforensics.findings.versions import NO_LONGER_NEEDED, WRITTEN, Version, flags_of, has_flag
 from trtforensics.findings.versions import flags as known_flags
+from trtforensics.knowledge.table import rows
 from trtforensics.model.log import Outcome, Tool
 
 TIMING_CACHE = "--timingCacheFile=timing.cache"
@@ -35,19 +36,12 @@ CLOSE = ("--atol", "1e-3", "--rtol", "1e-3")
 """Polygraphy's options for a tolerance that FP16 can meet."""
 _MIXED = "mixed.onnx"
 """The model that :func:`autocast` writes."""
-_LEFT_OUT = {"--saveDebugTensors", "--saveAllDebugTensors", "--dumpRawBindingsToFile", "--errorOnTimingCacheMiss"}
-"""Options that no proposed command keeps: they write files under names of their own, or refuse a new timing cache."""
-_NOT_LOADED = {
-    *("--profile", "--safe", "--stripWeights", "--stripAllWeights", "--weightless", "--refitFromOnnx"),
-    *("--buildDLAStandalone", "--excludeLeanRuntime", "--runtimePlatform"),
-}
-"""Options of a build whose engine takes more to load than the command says."""
-_POLYGRAPHY_WRITES = {
-    *("--save-engine", "--save-timing-cache", "--timing-cache", "--save-tactics", "--save-inputs", "--save-input-data"),
-    *("--save-outputs", "--save-output-data", "--save-results", "--log-file", "--save-onnx", "--gen", "--gen-script"),
-    *("-o", "--output"),
-}
-"""Polygraphy's options that name a file to write."""
+_LEFT_OUT, _NOT_LOADED, _POLYGRAPHY_WRITES = (
+    {row["option"] for row in rows("options_apart", "trtforensics.findings") if row["of"] == of}
+    for of in ("left out", "not loaded", "polygraphy writes")
+)
+"""Options that no proposed command keeps (they write files under names of their own, or refuse a new timing cache);
+those of a build whose engine takes more to load than the command says; Polygraphy's that name a file to write."""
 
 
 def model_path(case: Case) -> str:
