@@ -275,6 +275,10 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
             "failed building engine",
             "Creating engine context",
             "Building engine: failed",
+            "Completed creating the engine",
+            "Finished building engine",
+            "Done building the engine",
+            "After generating engine a",
         ],
     ),
     "own_built": (
