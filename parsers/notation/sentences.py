@@ -15,12 +15,13 @@ from trtforensics.parsers.grammar.line_kinds import SENTENCE, LineKind, named_fi
 _OF_ENGINE = "refused_load"
 _MOST_WRAPPED = 8
 """Wrappers that are taken off one message."""
-_INTERNAL, _BARE_CHECK, _BARE, _REASON, _LAYER, _PLACE, _FRAMES = (
+_INTERNAL, _BARE_CHECK, _BARE, _REASON, _LAYER, _PLACE, _FRAMES, _SIGN, _NAMES, _ALONE, _SAYS, _NOT = (
     re.compile(row["pattern"]) for row in rows("sentence_parts", "trtforensics.parsers.notation")
 )
 """What stands before checks of TensorRT's own code, and such a check where the error below names its place; a sentence
-that only names its class, or opens what stands below; a sentence's reason, which it is about; a layer's name, whose
-words are not what it is about; the source file and the stack that a program prints behind it."""
+that only names its class, or opens what stands below; its reason, which it is about; a layer's name, which it is not
+about; the source file and the stack behind it. Of conditions: a sign; where a name in C++ begins a new word; a pointer
+alone, of which the check is that it was made; what is words already; the sign for "not"."""
 _MOST_READ = 4000
 """Characters of a message that are read."""
 
@@ -89,13 +90,6 @@ def classes() -> Mapping[str, LineKind]:
 
 _JOINTS = (("==", "must be"), ("!=", "must not be"), (">=", "must be at least"), ("<=", "must be at most"))
 _SIGNS = (*_JOINTS, (">", "must be more than"), ("<", "must be less than"), ("&&", "and"), ("||", "or"))
-_SIGN = re.compile(r"\s*(==|!=|>=|<=|&&|\|\||(?<![-<>])>(?![>=])|(?<!<)<(?![<=]))\s*")
-_NAMES = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z]{2})_(?=[a-z])")
-"""Where a name in C++ begins a new word."""
-_ALONE = re.compile(r"(?!true\b|false\b)[A-Za-z_]\w*")
-"""A pointer: the check is that something was made."""
-_SAYS = re.compile(r" (?:must|is|exists?|does|and|or) |^not |exists$|empty$|constant$")
-_NOT = re.compile(r"!\s*(?=[\w(])")
 
 
 def in_words(condition: str) -> str:

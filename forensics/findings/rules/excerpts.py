@@ -62,8 +62,7 @@ def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
         ours, other = (both.get(is_ours, (0.0, "", 0)) for is_ours in (True, False))
         mine, its = (ours[0], other[0]) if _RATE.search(of) else (other[0], ours[0])
         if 0 < mine < its / _ALIKE:
-            how = "slower" if mine < _ALIKE * its else "no faster"
-            said[ours[2]] = f"<<{how}: {ours[1]}, {other[1]}>>"
+            said[ours[2]] = f"<<{'slower' if mine < _ALIKE * its else 'no faster'}: {ours[1]}, {other[1]}>>"
     return said
 
 
