@@ -117,13 +117,11 @@ def _reshaped(line: str) -> str:
         return ""
     if whole % count == 0 or count % whole == 0:
         return f"part 1/{whole // count}" if whole > count else f"batch {count // whole}"
-    channels, grid = (
-        (count / (whole // size) for size in (sizes[1], whole // prod(sizes[:2]))) if sizes[1:] else (0.5, 0.5)
-    )
-    if channels.is_integer():
-        return f"channels {channels:.0f} for {sizes[1]}"
-    side = isqrt(int(grid))
-    return f"grid {side} x {side}" if side * side == grid else f"rows {count // sizes[-1]}" * (count % sizes[-1] == 0)
+    if sizes[3:] and count * sizes[1] % whole == 0:
+        return f"channels {count * sizes[1] // whole} for {sizes[1]}"
+    side = isqrt(count // prod(sizes[:2]))
+    is_grid = sizes[3:] and side * side * prod(sizes[:2]) == count
+    return f"grid {side} x {side}" if is_grid else f"rows {count // sizes[-1]}" * (count % sizes[-1] == 0)
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

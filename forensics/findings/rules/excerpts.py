@@ -47,8 +47,9 @@ def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
     sides: dict[str, dict[bool, tuple[float, str, int]]] = {}
     for each in grouped(figures, lambda of: (of[1].name, of[1].row, of[1].unit, of[1].group)).values():
         (first, name, line), *rest = each
-        usual = median(number for number, *_ in rest or each)
-        if _SPEED.search(name.name) and len({at for *_, at in each}) >= _MANY and first >= _START * usual:
+        usual, is_run = median(number for number, *_ in rest or each), _RUN.search(name.name) is not None
+        often = is_run and len({at for *_, at in each}) >= _MANY
+        if often and _SPEED.search(name.name) and first >= _START * usual:
             said[line] = f"<<first {name.name} {figure(first)} {name.unit}, then {figure(usual)} {name.unit}>>"
     for ((short, run, _), words), ((long, copy, line), behind) in pairwise(zip(figures, spelt, strict=True)):
         if run.unit == copy.unit and _RUN.search(run.name) and _COPY.search(copy.name) and long >= _FAR * short:
