@@ -11,11 +11,13 @@ from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from trtforensics.comparison.differences import Comparison, DifferenceType
+from trtforensics.comparison.loading import load_side
 from trtforensics.comparison.times import LayerDelta
 from trtforensics.comparison.views import LayerView
 from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
 from trtforensics.model.log import BuildLog
+from trtforensics.sources.build_log import ReadingCancelled, load_build_log
 from trtforensics.sources.kinds import Kind
 from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.issue import quoted_issue
@@ -85,8 +87,6 @@ class DiffScreen(ListScreen[diff_rows.DiffRow]):
     def _compare(self) -> Comparison | None:
         """Compare, in a thread; None where that was cancelled."""
         from trtforensics.comparison.compare import compare
-        from trtforensics.comparison.loading import load_side
-        from trtforensics.sources.build_log import ReadingCancelled
 
         worker, opened = get_current_worker(), partial(self.call_later, self._opened)
 
@@ -236,8 +236,6 @@ class DiffScreen(ListScreen[diff_rows.DiffRow]):
 
     def _candidates(self, layer: LayerView) -> CandidateTable:
         """Return what was timed for a layer; called in a thread, as it may read a log."""
-        from trtforensics.sources.build_log import load_build_log
-
         path = layer.span.file
         if path not in self._logs:
             self._logs[path] = load_build_log([path], max_bytes=self._max_bytes)

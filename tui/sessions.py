@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trtforensics.parsers.text.source import Source, open_source
+from trtforensics.parsers.text.text import LogText
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -15,7 +18,6 @@ if TYPE_CHECKING:
     from trtforensics.model.log import BuildLog
     from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.parsers.text.source import Source
-    from trtforensics.parsers.text.text import LogText
 
 
 class LogSession:
@@ -25,8 +27,6 @@ class LogSession:
         self, source: Source, others: Sequence[str] = (), *, has_log: bool = True, part: str | None = None
     ) -> None:
         """Take an unread source, ``others`` about its engine, and ``part``, the other stream of its program."""
-        from trtforensics.parsers.text.text import LogText
-
         self.name = source.path
         self.text = LogText()
         self.model: CheckedModel | None = None
@@ -75,8 +75,6 @@ class LogSession:
         self._seen = self._stat()
 
     def again(self) -> LogSession:
-        from trtforensics.parsers.text.source import open_source
-
         source = open_source(self.name, max_bytes=self._source.max_bytes)
         return LogSession(source, self._others, has_log=self._has_log, part=self._part)
 
@@ -155,23 +153,17 @@ class LogSession:
 
 def open_log(path: str, max_bytes: int, part: str | None = None) -> LogSession:
     """Open a build log; ``part`` is read behind it, as :class:`LogSession` says."""
-    from trtforensics.parsers.text.source import open_source
-
     return LogSession(open_source(path, max_bytes=max_bytes), part=part)
 
 
 def text_of(path: str, max_bytes: int) -> LogText:
     """Read the lines of a file."""
-    from trtforensics.parsers.text.text import LogText
-
     text = LogText()
     _read_into(text, path, max_bytes)
     return text
 
 
 def _read_into(text: LogText, path: str, max_bytes: int) -> None:
-    from trtforensics.parsers.text.source import open_source
-
     with open_source(path, max_bytes=max_bytes) as source:
         for window in source.windows():
             text.append(window)

@@ -8,6 +8,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
 from trtforensics.comparison.differences import DifferenceType, aspect_text
+from trtforensics.comparison.loading import load_side
 from trtforensics.comparison.views import BuildView, LayerView
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.model.timings import tactic_text
@@ -71,8 +72,6 @@ class LayersScreen(ListScreen["LayerView"]):
         self.begin(self._read, self._show)
 
     def _read(self) -> Sequence[BuildView]:
-        from trtforensics.comparison.loading import load_side
-
         return load_side(self.source, "", max_bytes=self._max_bytes, kind=self._kind_of_source).builds
 
     def _show(self, builds: Sequence[BuildView]) -> None:

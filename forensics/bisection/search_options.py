@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
+from trtforensics.bisection.runner.placeholders import ALWAYS, unknown
 from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.console.arguments import Options, count, option, read_options
 from trtforensics.errors import SourceError, UsageError
@@ -176,8 +177,6 @@ def require_linux() -> None:
 
 def with_commands(options: RunOptions, lever: Lever) -> RunOptions:
     """Return the options with a build command; a UsageError where none can run, or with another mode's placeholder."""
-    from trtforensics.bisection.runner.placeholders import ALWAYS, unknown
-
     require_linux()
     options = replace(options, build=options.build or lever.build)
     if options.build is None and options.check is None and not lever.judges:

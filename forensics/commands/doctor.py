@@ -1,5 +1,6 @@
 """``trtforensics doctor``: what is installed here, and what of this tool works with it."""
 
+import platform
 import shutil
 import sys
 from argparse import Namespace
@@ -10,6 +11,9 @@ from typing import Any
 from trtforensics.console import streams
 from trtforensics.errors import UsageError
 from trtforensics.knowledge.table import rows
+from trtforensics.model.version import __version__
+from trtforensics.render.json_text import dumps
+from trtforensics.trt.api import MODULES
 from trtforensics.trt.installed import Installed, described, installed_modules, look
 
 Health = dict[str, Any]
@@ -25,8 +29,6 @@ _WIDTH = 14
 
 def run(args: Namespace) -> int:
     """Print what is installed and what works."""
-    from trtforensics.render.json_text import dumps
-
     health = examine()
     streams.print_result(dumps(health, indent=1) + "\n" if args.json else _text(health))
     return 0
@@ -38,10 +40,6 @@ def examine() -> Health:
     Versions and paths are "missing" where there is none, and TensorRT's why it cannot be imported. ``builder_python``
     is the Python that imports it.
     """
-    import platform
-
-    from trtforensics.model.version import __version__
-
     installed, versions = _tensorrt()
     extras = {name: _version(name) for name in _EXTRAS}
     programs = {name: shutil.which(name) or _MISSING for name in _PROGRAMS}
@@ -62,8 +60,6 @@ def examine() -> Health:
 
 
 def _tensorrt() -> tuple[list[Installed], dict[str, str]]:
-    from trtforensics.trt.api import MODULES
-
     installed, versions, there = [], {}, installed_modules()
     for name in MODULES:
         versions[name] = _MISSING

@@ -3,14 +3,13 @@
 from argparse import Namespace
 
 from trtforensics.console.diagnostics import remark
+from trtforensics.console.progress import ProgressLine
+from trtforensics.redaction.rewriting import redact
+from trtforensics.sources.build_log import keep_sources
 
 
 def run(args: Namespace) -> int:
     """Redact a log."""
-    from trtforensics.console.progress import ProgressLine
-    from trtforensics.redaction.rewriting import redact
-    from trtforensics.sources.build_log import keep_sources
-
     keep_sources([args.source], args.output)
     with ProgressLine(quiet=args.quiet) as progress:
         words, differs_in = redact(args.source, args.output, max_bytes=args.max_bytes, on_progress=progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -12,14 +13,18 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.output import explained, form_of
+from trtforensics.console.progress import ProgressLine
 from trtforensics.console.streams import deliver
 from trtforensics.console.terminal import wants_colour
 from trtforensics.errors import NotABuildLogError, SourceError, UsageError
 from trtforensics.findings.finding import Report, Severity, Unreadable
 from trtforensics.findings.forms.rendering import ENDINGS, Look, render
+from trtforensics.findings.forms.text import MANY
 from trtforensics.findings.judging import Inputs, judge, together
 from trtforensics.findings.suppression import ReportSettings, Suppression, same_finding, settings_here
 from trtforensics.parsers.text.document import read_document
+from trtforensics.sources.build_log import keep_sources
+from trtforensics.sources.kinds import is_engine_file
 from trtforensics.sources.quoting import QuotedLog, ReadLog, read_log
 
 if TYPE_CHECKING:
@@ -47,9 +52,6 @@ def exit_code(report: Report, look: Look) -> ExitCode:
 
 def run(args: Namespace) -> int:
     """Read the sources, judge them and print the report."""
-    from trtforensics.findings.forms.text import MANY
-    from trtforensics.sources.build_log import keep_sources
-
     keep_sources([*args.sources, args.onnx, args.replay, args.layer_info, args.baseline], args.output)
     settings = settings_here()
     suppression = Suppression.of(args.suppress, settings)
@@ -111,8 +113,6 @@ def _known(path: str, max_bytes: int) -> frozenset[str]:
 
 
 def _inputs(args: Namespace) -> Inputs:
-    from trtforensics.sources.kinds import is_engine_file
-
     unreadable: list[Unreadable] = []
     files = [path for path in args.sources if is_engine_file(path)]  # others are read as logs
     paths = [path for path in args.sources if path not in files]
@@ -149,10 +149,6 @@ def _inputs(args: Namespace) -> Inputs:
 
 def _logs(paths: Sequence[str], args: Namespace, unreadable: list[Unreadable]) -> Iterator[QuotedLog]:
     """Read logs one after the other; ``unreadable`` gets those that cannot be read."""
-    import gc
-
-    from trtforensics.console.progress import ProgressLine
-
     refused: list[SourceError | NotABuildLogError] = []
     for path in paths:
         try:

@@ -91,11 +91,10 @@ class _ReportWriter:
         what = ", ".join(f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in kinds.items())
         label = f", {side.builds[0].what}" if len(side.builds) == 1 and side.builds[0].what else ""
         yield visible(f"{name + ':':<6}{side.path} ({what}{label}{of})")
-        for headline, count in Counter(build.headline for build in side.builds if build.headline).items():
-            yield f"      {headline}" + (f" ({count} builds)" if count > 1 else "")
-        notes = Counter(note for build in side.builds for note in build.notes)
-        for note, count in notes.items():
-            yield visible(f"      note: {note}" + (f" ({count} builds)" if count > 1 else ""))
+        headlines = [build.headline for build in side.builds if build.headline]
+        notes = [f"note: {note}" for build in side.builds for note in build.notes]
+        for line, count in Counter([*headlines, *notes]).items():
+            yield visible(f"      {line}" + (f" ({count} builds)" if count > 1 else ""))
         shown = side.skipped if self._limit is None else side.skipped[:_SKIPPED]
         for path, why in shown:
             yield visible(f"      skipped: {path}: {why}")

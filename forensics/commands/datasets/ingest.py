@@ -1,19 +1,17 @@
 """``trtforensics ingest``: add many sources to a dataset of Parquet files."""
 
 from argparse import Namespace
+from pathlib import Path
 
 from trtforensics.console.diagnostics import remark
+from trtforensics.console.progress import ProgressLine
 from trtforensics.console.streams import print_result
+from trtforensics.datasets.ingesting import Ingested, Ingestion, in_words, label_pattern, sources_of
 from trtforensics.errors import UsageError
 
 
 def run(args: Namespace) -> int:
     """Add the sources and say what became of them."""
-    from pathlib import Path
-
-    from trtforensics.console.progress import ProgressLine
-    from trtforensics.datasets.ingesting import Ingested, Ingestion, in_words, label_pattern, sources_of
-
     for text in args.label:
         if not text.partition("=")[0].isidentifier() or "=" not in text:
             raise UsageError(text, "is no label", "Write it as KEY=VALUE, as commit=3fa9c1")

@@ -1,21 +1,19 @@
 """``trtforensics query``: ask a dataset or sources in SQL."""
 
 from argparse import Namespace
+from contextlib import ExitStack
 
+from trtforensics.console.output import write_bytes
+from trtforensics.console.progress import ProgressLine
 from trtforensics.console.streams import deliver
+from trtforensics.datasets.sql import Questions
+from trtforensics.datasets.store import Dataset
 from trtforensics.errors import UsageError
+from trtforensics.tables import forms
 
 
 def run(args: Namespace) -> int:
     """Answer the question."""
-    from contextlib import ExitStack
-
-    from trtforensics.console.output import write_bytes
-    from trtforensics.console.progress import ProgressLine
-    from trtforensics.datasets.sql import Questions
-    from trtforensics.datasets.store import Dataset
-    from trtforensics.tables import forms
-
     form = forms.form_named(args.format, args.output, "table")
     if bool(args.dataset) == bool(args.sources):
         raise UsageError("query", "needs --dataset DIR or sources, and not both", "Name one of them")

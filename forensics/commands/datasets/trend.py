@@ -1,20 +1,18 @@
 """``trtforensics trend``: what changed from run to run, and since when."""
 
 from argparse import Namespace
+from dataclasses import replace
 
 from trtforensics.console.diagnostics import ExitCode
+from trtforensics.console.output import form_of
+from trtforensics.console.progress import ProgressLine
 from trtforensics.console.streams import deliver
+from trtforensics.datasets.ingesting import opened
+from trtforensics.datasets.trends import document_of, groups_of, page_of, text_of
 
 
 def run(args: Namespace) -> int:
     """Print what changed in each group of runs."""
-    from dataclasses import replace
-
-    from trtforensics.console.output import form_of
-    from trtforensics.console.progress import ProgressLine
-    from trtforensics.datasets.ingesting import opened
-    from trtforensics.datasets.trends import document_of, groups_of, page_of, text_of
-
     with (
         ProgressLine(quiet=args.quiet) as progress,
         opened(args.sources, max_bytes=args.max_bytes, tell=progress.file) as dataset,

@@ -13,7 +13,8 @@ from trtforensics.findings.forms.rendering import render
 from trtforensics.findings.judging import together
 from trtforensics.findings.suppression import Suppression, settings_here
 from trtforensics.findings.target import BOUNDS, TYPES, ModelTarget, release_of_jetpack
-from trtforensics.onnx_models.checked import CheckedModel
+from trtforensics.onnx_models.checked import CheckedModel, read_checked
+from trtforensics.onnx_models.shapes import parse_shapes
 from trtforensics.sources.build_log import keep_sources
 
 
@@ -40,14 +41,10 @@ def _measured(path: str, args: Namespace) -> CheckedModel | None:
         return None
     if "fp16" not in args.types:
         raise UsageError("--samples", "show what overflows in FP16, which the build is not allowed", "Add --fp16")
-    from trtforensics.onnx_models.checked import read_checked
-
     return replace(read_checked(path), reached=reached(path, args.samples))
 
 
 def _targets(args: Namespace) -> Iterator[ModelTarget]:
-    from trtforensics.onnx_models.shapes import parse_shapes
-
     if args.jetpack and args.target:
         raise UsageError("--jetpack", "names a release beside --target", "Give one of them")
     given = zip(BOUNDS, (args.minShapes, args.optShapes, args.maxShapes), strict=True)
