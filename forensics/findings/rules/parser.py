@@ -184,7 +184,8 @@ def reshape(case: Case) -> Iterator[Observation]:
         title = f"Reshape {{names}} would change the volume from {first} to {second}"
         yield from observe(notes, title, names="layer", steps=steps)
     for text, notes in grouped(case.notes("reshape_changes"), lambda note: note.text("text")).items():
-        yield from observe(notes, f"A reshape changes the volume{text}", steps=steps)
+        which = "Reshape {names}" if notes[0].text("layer") else "A reshape"
+        yield from observe(notes, f"{which} changes the volume{text}", names="layer", steps=steps)
     for note in case.notes("reshape_fails"):
         title = f"Reshape {{names}} does not fit its input {note.text('tensor')}"
         yield from observe([note], title, names="layer", steps=steps)
