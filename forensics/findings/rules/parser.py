@@ -154,12 +154,8 @@ def inner_dimensions(case: Case) -> Iterator[Observation]:
     """Report both dimensions."""
     for note in case.notes("matmul_shapes"):
         first, second = note.text("first"), note.text("second")
-        title = (
-            f"The inner dimensions of a matrix product are {first} and {second}"
-            if first
-            else "The inner dimensions of a matrix product differ"
-        )
-        yield from observe([note], title, steps=(sanitize(case),))
+        which = f"are {first} and {second}" if first else "differ"
+        yield from observe([note], f"The inner dimensions of a matrix product {which}", steps=(sanitize(case),))
 
 
 @explained("TF104")

@@ -979,6 +979,10 @@ EXCERPTS = {
         "| Net backend found: tensorrt",
     ),
     "TF6061": ("| `a` with Call id: 12 failed", "| `a` with Call id: 1 finished"),
+    "TF6115": (
+        "| TensorRT: export failure 3.1s: failed to load ONNX file: /data/net.onnx",
+        "| failed to load ONNX file",
+    ),
     "TF6059": (
         "| model='a.onnx' should be a *.pt PyTorch model to run this method",
         "| model='yolov8n.pt' is a PyTorch model",
