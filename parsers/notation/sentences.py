@@ -91,14 +91,6 @@ def classes() -> Mapping[str, LineKind]:
 _JOINTS = (("==", "must be"), ("!=", "must not be"), (">=", "must be at least"), ("<=", "must be at most"))
 _SIGNS = (*_JOINTS, (">", "must be more than"), ("<", "must be less than"), ("&&", "and"), ("||", "or"))
 
-_SIGN = re.compile(r"(?<!\b[Ss][Mm])(?<!\b[Ss][Mm] )\s*(==|!=|>=|<=|&&|\|\||(?<![-<>])>(?![>=])|(?<!<)<(?![<=]))\s*")
-_NAMES = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z]{2})_(?=[a-z])")
-"""Where a name in C++ begins a new word."""
-_ALONE = re.compile(r"(?!true\b|false\b)[A-Za-z_]\w*")
-"""A pointer: the check is that something was made."""
-_SAYS = re.compile(r" (?:must|is|only|requires?|exists?|does|and|or) |^not |exists$|empty$|constant$")
-_NOT = re.compile(r"!\s*(?=[\w(])")
-
 
 def in_words(condition: str) -> str:
     """Return a condition in words: ``inputs.at(0).shape().nbDims == 4`` is "inputs 0's shape's rank must be 4".

@@ -97,8 +97,8 @@ def _outside(case: Case, kind: str, known: str, unknown: str) -> Iterator[Observ
     notes = {note.span.line: note for note in case.notes("attribute_of", kind) if note.span.line not in none}
     for name, alike in grouped(notes.values(), lambda note: note.text("name")).items():
         side, bound = _side(case, name)
-        if side == kind or (alike[0].kind == kind and not side):
-            which = known.format(bound) if bound else unknown
+        if side == kind or (alike[0].kind == kind and (not side or case.version is None)):
+            which = known.format(bound) if side == kind else unknown
             yield from observe(alike, f"The program uses {name}, which {which}")
 
 
