@@ -42,7 +42,7 @@ _OPTION = re.compile(
 )
 
 
-_TARGET = re.compile(r"^target of .*\bqps ([0-9.]+)")
+TARGET = re.compile(r"^target of .*\bqps ([0-9.]+)")
 """What MLPerf's run is to reach, among the facts of a run."""
 
 
@@ -174,7 +174,7 @@ def _of_run(log: BuildLog, run: Run, differing: str = "") -> Headline:
         "written to " + shortened(re.split(r"[/\\]", run.engine_file)[-1], _NAME) if run.engine_file else "",
         f"{counted(len(builds), 'build')}{f' ({failed} failed)' if failed else ''}" if len(builds) > 1 else "",
         *_numbers(builds, samples=run.program is Program.MLPERF, offline="Offline" in run.setting),
-        *(f"target of {rate} qps" for text, _ in run.set_up for rate in _TARGET.findall(text)),
+        *(f"target of {rate} qps" for text, _ in run.set_up for rate in TARGET.findall(text)),
         f"{processes:.0f} processes" if processes > 1 else "",
         error.spoils if error is not None else "",
         last_phase(run),

@@ -15,7 +15,7 @@ from trtforensics.model.log import Build, BuildLog, Message
 from trtforensics.model.run import Ending, PhaseName, Program, Run
 from trtforensics.model.timings import ProfileRun, TimeSource
 from trtforensics.render.build_facts import device_fact, engine_facts, tuning_facts
-from trtforensics.render.headline import FULL, allowed_types, joined_types, last_phase
+from trtforensics.render.headline import FULL, TARGET, allowed_types, joined_types, last_phase
 from trtforensics.render.names import shortened
 from trtforensics.render.runs import compared, result_name, result_text
 from trtforensics.render.stated_rows import figure
@@ -188,6 +188,7 @@ def _of_run(build: Build, run: Run | None) -> Values:
     runners = {each.row for each in stated if "-runner" in each.row}
     phases = {each.name for each in run.phases}
     errors = [message.text for message in build.messages if message.severity == "E"]
+    levels = {message.severity for message in build.messages} | {note.level for note in build.notes}
     return {
         run.program.value: True,
         "passed": run.outcome.ending is Ending.PASSED,
@@ -201,11 +202,13 @@ def _of_run(build: Build, run: Run | None) -> Values:
         "nothing": ended and bool(build.command) and not build.results and not run.comparisons,
         "file": run.engine_file,
         "stopped": last_phase(run) if run.phases and last_phase(run)[-6:] in {" build", "import"} else "",
+        "target": max((float(each) for text, _ in run.facts for each in TARGET.findall(text)), default=0.0),
+        "reached": build.number("throughput_qps") or 0.0,
         "limit": max((int(each[1]) / 1e6 for text, _ in run.facts if (each := _LIMIT.search(text))), default=0.0),
         "first_calls": any(each.name.startswith("time of one first call") for each in stated),
         "uses": run.uses_tensorrt and not run.only_reads,
         "imported": errors and PhaseName.IMPORT in phases and not any(map(_IMPORTER.search, errors)),
-        "clean": phases and not any(message.severity in {"E", "W"} for message in build.messages),
+        "clean": phases and build.coverage.own_lines and not levels & {"E", "W"},
     }
 
 
