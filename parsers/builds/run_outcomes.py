@@ -195,8 +195,7 @@ class RunEvidence:
         results = [(line, verdict) for kind in _OWN for line, verdict in self._view.each(kind, "verdict")]
         nothing = [line for line in self._view.lines("own_none") if self._said_after(line) <= _LAST_WORDS]
         results += [(line, "nothing made") for line in nothing]
-        results += [(line, "success") for line in self._view.lines("own_success")]
-        results += [(line, "failure") for line in self._view.lines("own_failure")]
+        results += [(line, word) for word in ("success", "failure") for line in self._view.lines(f"own_{word}")]
         metrics = {line: str(text) for line, text in self._view.each("own_gate", "text")}
         results += [(line, "failure" if "[FAILED]" in text else "passed") for line, text in metrics.items()]
         if not results:

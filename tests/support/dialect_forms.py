@@ -52,6 +52,7 @@ FORMS: dict[str, Callable[[str, str], str]] = {
         f"E onnxruntime: [{ISO} {UNKNOWN[level]:>7}] {text} [{SITE} x::Logger::log]"
     ),
     "dated": lambda level, text: f"[{ISO} {WORD[level]}] {text}",
+    "dated, Frigate": lambda level, text: f"{ISO}.037123456  [{ISO}] detector.tensorrt {DEBUG[level]:<7} : {text}",
     "dated_tags": lambda level, text: f"[{ISO}][{WORD[level].title()}][TRT] {text}",
     "triton": lambda level, text: f"{GLOG[level]}1121 07:52:04.123456 123 logging.cc:49] {text}",
     "triton, ISO": lambda level, text: f"2026-11-21T07:52:04Z {GLOG[level]} 123 logging.cc:49] {text}",

@@ -114,13 +114,12 @@ def _how_many(notes: Sequence[Note], layers: Sequence[str]) -> str:
 @explained("TF209")
 def slow_half(case: Case) -> Iterator[Observation]:
     """Report the warnings where TensorRT knows the GPU, or FP16 allowed where it is slower than FP32."""
-    steps = (Step("Build without FP16", trtexec(case, without=("--fp16", "--best"))),) * (not case.loads_engine)
-    without_int8 = (Step("Build without INT8", trtexec(case, without=("--int8", "--best"))),) * (not case.loads_engine)
     warnings = [] if case.notes("sm_unknown") else case.notes("type_slow", "hardware_lacks")
-    notes = [note for note in warnings if note.text("type") != "Int8"]
-    yield from observe(notes, "This GPU has no fast FP16", steps=steps, same_as="slow")
-    int8 = [note for note in warnings if note.text("type") == "Int8"]
-    yield from observe(int8, "This GPU has no fast INT8", steps=without_int8, same_as="slow INT8")
+    for name, same in (("INT8", "slow INT8"), ("FP16", "slow")):
+        leave = trtexec(case, without=(f"--{name.lower()}", "--best"))
+        steps = (Step(f"Build without {name}", leave),) * (not case.loads_engine)
+        notes = [note for note in warnings if (note.text("type") == "Int8") is (name == "INT8")]
+        yield from observe(notes, f"This GPU has no fast {name}", steps=steps, same_as=same)
     capability, precision = compute_capability(case), precision_fact(case.build)
     if not notes and capability in _SLOW_HALF and precision is not None and allows(case.build, "FP16"):
         facts = case.printed("device", "Compute Capability")
