@@ -149,10 +149,9 @@ def _meanings(log: BuildLog, *, further: bool = False) -> Iterator[TimeRow]:
         values["timeless"] = not timed and not any(each.profiles for each in log.builds)
         command = (run.command if run is not None else "") or build.command or ""
         command = command or (f"polygraphy {run.subcommand}" if run is not None and run.only_reads else "")
-        device = build.option("device", "Selected Device") or ""
-        text = f"{command}\n{run.setting if run is not None else ''}\n{device}"
+        said = (command, run.setting if run is not None else "", build.option("device", "Selected Device") or "")
         for names, pattern, only_further, words in _MEANINGS:
-            match = pattern.search(text) if only_further is further else None
+            match = pattern.search("\n".join(said)) if only_further is further else None
             if match and all(_holds(name, values) for name in names):
                 told.setdefault(words.format_map({**values, **match.groupdict()}), []).append(build)
     for text, builds in told.items():
