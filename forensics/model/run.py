@@ -58,13 +58,15 @@ class PhaseName(StrEnum):
 class StatedName:
     """What a program calls a figure: the name, the row if it stands in a table, the unit as printed; or empty texts.
 
-    ``group`` is the title that the figure stands under: a heading, a model's or an engine's name.
+    ``group`` is the title that the figure stands under: a heading, a model's or an engine's name; ``side`` the
+    framework, type or device that ran, where a figure comes again with another.
     """
 
     name: str
     row: str
     unit: str
     group: str = ""
+    side: str = ""
 
     @property
     def is_of_inference(self) -> bool:
@@ -76,7 +78,8 @@ class StatedName:
     def key(self) -> str:
         """The key of the result: ``Throughput [infer/sec] as stated``, ``mAP50 of person as stated``."""
         row = f" of {self.row}" if self.row else ""
-        return f"{self.group and f'{self.group}: '}{self.name}{row}{f' [{self.unit}]' if self.unit else ''} as stated"
+        title = "".join(f"{each}: " for each in (self.side, self.group) if each)
+        return f"{title}{self.name}{row}{f' [{self.unit}]' if self.unit else ''} as stated"
 
 
 @dataclass(slots=True, unsafe_hash=True)

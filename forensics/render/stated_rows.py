@@ -11,6 +11,7 @@ from trtforensics.console.counting import counted, grouped, listed, unlike_parts
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import RunResult, StatedName
 from trtforensics.model.span import SourceSpan
+from trtforensics.parsers.builds.sides import is_steady, side_of
 from trtforensics.render.names import shortened
 
 _Named = tuple[float, StatedName, SourceSpan]
@@ -36,6 +37,8 @@ _STATISTIC = re.compile(f"(?:.*summary: )?{STATED['statistic']}", re.IGNORECASE)
 """A name that does not say of what it is."""
 _SIDE = re.compile(STATED["side"])
 """What is compared with another on the same input: a type, a framework."""
+_REFERENCE, _OPTIMIZED = (re.compile(STATED[what]) for what in ("reference", "optimized"))
+"""What a comparison is measured by, and what it is not."""
 _IDLE = 80
 """The percentage of use from which on the GPU does not wait for others."""
 _BEHIND, _FAR, _ROUNDED = 6, 10, 0.03
@@ -145,7 +148,7 @@ def _step_of(each: _Named) -> str:
 
 
 def _is_time(name: StatedName) -> bool:
-    return name.unit.endswith(("s", "ec", "seconds"))
+    return name.unit.endswith(("s", "ec", "second"))
 
 
 def _first(results: Sequence[RunResult], groups: Sequence[_Group]) -> list[_Group]:
@@ -187,7 +190,8 @@ def _quantities(named: Sequence[_Named]) -> Iterator[list[_Named]]:
     )
     for group in of_name.values():
         titles = grouped(group, lambda each: each[1].group)
-        yield from titles.values() if len(titles) <= _LABELS and not _labels(group) else [group]
+        has_sides = any(name.side for _, name, _ in group)
+        yield from titles.values() if len(titles) <= _LABELS and not has_sides and not _labels(group) else [group]
 
 
 def _of_sum(whole: float, name: StatedName, parts: Sequence[_Named]) -> str:
@@ -198,18 +202,51 @@ def _of_sum(whole: float, name: StatedName, parts: Sequence[_Named]) -> str:
     return f"{name.name} {figure(whole)} {name.unit}{': ' if words else ''}{', '.join(words)}"
 
 
-def _apart(group: Sequence[_Named], words: Sequence[str]) -> str:
-    """Say how far figures of one name are apart: times and rates of the sides of one comparison."""
-    numbers = sorted(number for number, *_ in group)
-    ratio = numbers[-1] / numbers[0] if numbers[0] > 0 else 1.0
-    if len(numbers) >= _SEVERAL and 1 < ratio < _ALIKE:
-        return f" (alike within {ratio - 1:.1%})"
-    is_speed = re.fullmatch(r"[nuµm]?s(?:ec\w*)?|\S+/s\w*|(?i:fps|qps)", group[0][1].unit or group[0][1].name)
-    return f" (up to {ratio:.2g} times apart)" if is_speed and ratio >= _TIMES and all(map(_SIDE.search, words)) else ""
+def _of_sides(name: StatedName, unit: str, sides: Mapping[str, Sequence[_Named]]) -> str:
+    """Spell figures by what ran, of many the median, of unlike ones the ends; say how much faster the best is."""
+    words = []
+    for side, each in sides.items():
+        values = [value for value, *_ in each]
+        texts = [figure(median(values))] if side and is_steady(values) else [*dict.fromkeys(map(figure, values))]
+        ends = f"{figure(min(values))} to {figure(max(values))}"
+        words.append(f"{side or 'not told'} {', '.join(texts) if len(texts) <= _ROWS else ends}".strip())
+    title = f"{_FORMS['digits'].sub('N', shortened(name.name, _NAME))}{unit and f' in{unit}'}"
+    return f"{title}: {', '.join(words)}{_quotient(name, {side: each for side, each in sides.items() if side})}"
 
 
-def _levels(values: Sequence[float]) -> str:
-    """Return the few levels that values of a measurement lie on, with how many on each; nothing if they do not."""
+def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
+    """Say how many times the best of some sides is as fast as the one it is measured by, figure by figure."""
+    usual = {side: median(value for value, *_ in each) for side, each in sides.items()}
+    low, high = (min(usual.values()), max(usual.values())) if usual else (0, 0)
+    if low > 0 and len(sides) >= _SEVERAL and 1 < high / low < _ALIKE:
+        return f" (alike within {high / low - 1:.1%})"
+    is_rate = _FORMS["rate"].search(name.unit or name.name) is not None
+    rests = {_SIDE.sub("", side).strip() for side in sides if not side.startswith("before ")} - {""}
+    comparable = len(sides) > 1 and len(rests) < 2 and (is_rate or _is_time(name))  # noqa: PLR2004 - one thing
+    if (
+        low <= 0
+        or not comparable
+        or high < _TIMES * low
+        or not all(_SIDE.search(side) or side_of(side) for side in sides)
+    ):
+        return ""
+    first, *others = sorted(usual, key=usual.__getitem__, reverse=is_rate)
+    known = [side for side in others if _REFERENCE.search(side) and not _OPTIMIZED.search(side)]
+    other = known[-1] if known else others[0]
+    pairs = [*zip(sides[first], sides[other], strict=False)]
+    steady = all(is_steady([value for value, *_ in sides[side]]) for side in (first, other))
+    if not steady and len({len(sides[side]) for side in (first, other)}) > 1:
+        return ""
+    numbers = [(usual[first], usual[other])] if steady else [(one, two) for (one, *_), (two, *_) in pairs]
+    ratios = sorted(one / two if is_rate else two / one for one, two in numbers)
+    times = " to ".join(dict.fromkeys(f"{ratio:.3g}" for ratio in (ratios[0], ratios[-1])))
+    lines = sorted({sides[other][0][2].line, sides[first][0][2].line})
+    where = f", lines {lines[0]} and {lines[1]}" if len(lines) > 1 else ""
+    return f" ({first} is {times} x as fast as {other}{where})"
+
+
+def _levels(values: Sequence[float], unit: str) -> str:
+    """Say on which few levels values of a measurement lie, with how many on each; nothing if they do not."""
     left, steps = sorted(values), list[list[float]]()
     while left:
         ends = [(bisect_right(left, _STEP * low) - at, at) for at, low in enumerate(left)]
@@ -220,14 +257,22 @@ def _levels(values: Sequence[float]) -> str:
         left = left[:at] + left[at + size :]
     steps.sort()
     apart = all(two[0] > _STEP * one[-1] for one, two in pairwise(steps))
-    is_stepped = 1 < len(steps) <= _ROWS and len(values) >= 2 * _LEAST and apart and len(left) * _STRAY <= len(values)
-    return ", ".join(f"{figure(step[len(step) // 2])} ({len(step)} times)" for step in steps) if is_stepped else ""
+    if not 1 < len(steps) <= _ROWS or len(values) < 2 * _LEAST or not apart or len(left) * _STRAY > len(values):
+        return ""
+    words = {step[0]: f"{figure(step[len(step) // 2])} ({len(step)} times)" for step in steps}
+    order = [step[0] for value in values for step in steps if step[0] <= value <= step[-1]]
+    turns = [low for low, behind in pairwise((*order, 0.0)) if low != behind]
+    if len(turns) > len(steps):
+        return f"in steps, {', '.join(words.values())}{unit}, as by the clock or the power mode"
+    return f"in steps, one after the other, {', '.join(words[low] for low in turns)}{unit}"
 
 
 def _of_group(group: Sequence[_Named]) -> str:
     """Say what the figures under a name are: by their labels, else each, or the least and the most."""
     (_, stated, _), *_ = group
     unit = f" {stated.unit or ('(unit not printed)' if _FORMS['time'].search(stated.name) else '')}".rstrip()
+    if len({each.side for _, each, _ in group}) > 1:
+        return _of_sides(stated, unit, grouped(group, lambda each: each[1].side))
     if labels := _labels(group):
         return _of_labels(group, labels, unit)
     means = [each for each in group if _FORMS["mean"].search(each[1].row.lower())]
@@ -239,8 +284,8 @@ def _of_group(group: Sequence[_Named]) -> str:
     values = [figure(value) for value, *_ in group]
     if len({*values}) == 1 or len(values) <= _ROWS:
         return f"{name} {', '.join(values if len({*values}) > 1 else values[:1])}{unit}"
-    if levels := _levels([value for value, *_ in group]):
-        return f"{_FORMS['digits'].sub('N', name)} in steps, {levels}{unit}, as by the clock or the power mode"
+    if levels := _levels([value for value, *_ in group], unit):
+        return f"{_FORMS['digits'].sub('N', name)} {levels}"
     low, high = (figure(end(group, key=itemgetter(0))[0]) for end in (min, max))
     usual = median(value for value, *_ in group)
     first = f", first {values[0]}" if values[0] in {low, high} or group[0][0] >= _FIRST * usual > 0 else ""
@@ -290,5 +335,9 @@ def _of_labels(group: Sequence[_Named], labels: Sequence[tuple[str, ...]], unit:
     if len(words) > _LABELS:
         ends = [words[values.index(end(values))] for end in (min, max)]
         return f"{name}: {ends[0]} to {ends[1]}{unit} ({len(words)} of them, median {figure(median(values))})"
-    apart = "" if of_one or len({*labels}) < len(labels) else _apart(group, words)
+    by_label = grouped(zip(labels, group, strict=True), lambda each: " ".join(filter(None, each[0])))
+    sides_of = {label: [one for _, one in each] for label, each in by_label.items()}
+    if len(sides_of) < len(labels) and all(map(side_of, sides_of)):
+        return _of_sides(stated, unit, sides_of)
+    apart = "" if of_one or len(sides_of) < len(labels) else _quotient(stated, sides_of)
     return f"{name}{unit and f' in{unit}'}: {', '.join(words)}{apart}"

@@ -157,9 +157,12 @@ _KNOWN = ("own_perf", *_OF_PERCENTILES, "mlperf_rate", "mlperf_setting", *_RATES
 def _in_own_words(log: LinesView) -> Iterator[tuple[int, float, StatedName]]:
     """Give what programs state, under their own names; where no name is found, under ours."""
     known = {line for kind in _KNOWN for line in log.lines(kind)}
-    found = of_titles(log, [*stated(log, known)])
-    named = {line for line, *_ in found}
-    yield from found
+    found = [*stated(log, known)]
+    yield from of_titles(log, found, [*_by_rules(log, {line for line, *_ in found})])
+
+
+def _by_rules(log: LinesView, named: set[int]) -> Iterator[tuple[int, float, StatedName]]:
+    """Give the figures that rules of the grammar read, in lines that state none ``named`` yet."""
     for line, runner, ms, calls in log.each("poly_average", "runner", "ms", "count"):
         name = "time of one first call" if calls == 1 else "average inference time"
         yield line, ms, StatedName(name, runner.partition("-N")[0], "ms")

@@ -6,12 +6,14 @@ Read are ``name: number unit`` in any line that no rule reads, several in a line
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import isfinite, nan
 
 from trtforensics.console.counting import unlike_parts
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import StatedName
+from trtforensics.parsers.builds.sides import REFERRED, by_sides, side_of
 from trtforensics.parsers.builds.views import LinesView
 
 _Figure = tuple[StatedName, str]
@@ -31,7 +33,8 @@ _EACH = r" ?(?:/|per) ?(?:images?|imgs?|im|frames?|iter\w*|it|batch|samples?|tok
 """What a unit of time is for."""
 _NUMBER = r"-?[0-9]+(?:[.,][0-9]+)*(?:e[-+]?[0-9]+)?"
 _FIGURE = re.compile(
-    rf"(?<![\w.:/'\"-])(?P<number>{_NUMBER})(?! ?[0-9:])(?: ?(?P<unit>{_UNIT})(?:{_EACH})?(?![\w/]| ?=))?"
+    rf"(?<![\w.:/'\"-])(?P<number>{_NUMBER})(?! ?[0-9:])(?:{_WORDS['spread']}(?= ?(?:{_UNIT})))?"
+    rf"(?: ?(?P<unit>{_UNIT})(?:{_EACH})?(?![\w/]| ?=))?"
     r"(?![\w:'/]|\.[0-9])"
 )
 _MEASURES, _MEMORY, _SIGNED, _LOGGED = (_FORMS[what] for what in ("measure", "memory", "signed", "logger"))
@@ -95,7 +98,7 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
             or _FORMS["metric"].fullmatch(cells[0])
         ) and not any(map(_CELL.fullmatch, cells)):
             header, before = cells, line
-        elif named := _TOPIC.fullmatch(plain):
+        elif "success" not in plain and (named := _TOPIC.fullmatch(plain)):
             topic, since = (named[1], named[2] or ""), line
         of_line = ": ".join(_FORMS["item"].findall(plain))
         for name, number in figures or [*_statistics(plain, below)] or _in_line(plain):
@@ -107,9 +110,12 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
             return
 
 
-def of_titles(log: LinesView, found: list[_Stated]) -> list[_Stated]:
-    """Tell figures apart that come again below another title: the line of a form before each that is never the same."""
-    found = _by_side(found)
+def of_titles(log: LinesView, found: list[_Stated], others: list[_Stated]) -> list[_Stated]:
+    """Tell figures apart that come again with another side, or below another title.
+
+    That is the line of a form before each that is never the same. ``others`` are read by rules and have no titles.
+    """
+    found = by_sides(log, [*_by_side(found), *others])
     if not found or log.has("own_options"):  # runs of one script are told apart as they are
         return found
     lines = {line for line, *_ in found}
@@ -117,19 +123,22 @@ def of_titles(log: LinesView, found: list[_Stated]) -> list[_Stated]:
     said = sorted({line: str(text) for kind, field in kinds for line, text in log.each(kind, field) if text}.items())
     titles = [(line, title) for line, text in said if line not in lines and (title := _title(text)) is not None]
     places: dict[str, list[int]] = {}
-    for line, _, name in found:
+    for line, _, name in found[: len(found) - len(others)]:
         places.setdefault(name.key, []).append(line)
     groups: dict[tuple[int, ...], dict[int, str]] = {}
     for each in {*map(tuple, places.values())}:
         if 1 < len({*each}) == len(each) <= _GROUPS:
             groups[each] = _labels(titles, each)
     return [
-        (line, value, _below(name, groups.get((*places[name.key],), {}).get(line, ""))) for line, value, name in found
+        (line, value, _below(name, groups.get((*places.get(name.key, ()),), {}).get(line, "")))
+        for line, value, name in found
     ]
 
 
 def _below(name: StatedName, title: str) -> StatedName:
-    return StatedName(name.name, name.row, name.unit, ": ".join(filter(None, (title, name.group)))) if title else name
+    sided = side_of(title) and side_of(f"{name.name} {name.row}")  # which may be another
+    new = title and not name.side and not sided
+    return replace(name, group=": ".join(filter(None, (title, name.group)))) if new else name
 
 
 def _by_side(found: list[_Stated]) -> list[_Stated]:
@@ -140,13 +149,16 @@ def _by_side(found: list[_Stated]) -> list[_Stated]:
         else (line, value, name)
         for line, value, name in found
     ]
-    sided = [[each[0].strip(_EDGES) for each in _SIDES.finditer(name.name)] for *_, name in found]
+    sided = [
+        [] if REFERRED.search(name.name) else [each[0].strip(_EDGES) for each in _SIDES.finditer(name.name)]
+        for *_, name in found
+    ]
     names = [re.sub(r"[\s_]*\x00[\s_]*", " ", _SIDES.sub("\0", name.name)).strip(_EDGES) for *_, name in found]
     sides: dict[tuple[str, str], set[str]] = {}
     for (*_, name), side, rest in zip(found, sided, names, strict=True):
         sides.setdefault((rest, name.unit), set()).add(" ".join(side))
     return [
-        (line, value, _below(StatedName(rest, name.row, name.unit, name.group), " ".join(side)))
+        (line, value, replace(name, name=rest, group=": ".join(filter(None, (" ".join(side), name.group)))))
         if side and _MEASURES.search(rest) and len(sides[rest, name.unit]) > 1 and not _SIGNED.search(name.name)
         else (line, value, name)
         for (line, value, name), side, rest in zip(found, sided, names, strict=True)

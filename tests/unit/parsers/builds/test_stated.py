@@ -41,7 +41,7 @@ SAID = {
         "Avg request latency 400 usec: queue 300 (75%), compute infer 99 (25%)"
     ],
     "Precision  Latency (ms)  Size\nFP32  8.5  90\nINT8  2.5  23": [
-        "Latency in ms: FP32 8.5, INT8 2.5 (up to 3.4 times apart)"
+        "Latency in ms: FP32 8.5, INT8 2.5 (INT8 is 3.4 x as fast as FP32, lines 3 and 4)"
     ],
     "Metric   Mean   Max\n-------\n-- Speed --\n  run_time_ms   4.5   9": ["run_time_ms in ms: Mean 4.5, Max 9"],
     "| model | fps |\n| a | 30 |": ["fps of a 30"],
@@ -49,11 +49,13 @@ SAID = {
         f"Timing net-{n}, 100 frames\nmulti: no\nMean inference: {ms} ms\n"
         for n, ms in zip("abc", (2, 3, 9), strict=True)
     ): ["Mean inference in ms: net-a 2, net-b 3, net-c 9"],
-    "PyTorch latency: 9 ms\nTensorRT latency: 3 ms": ["latency in ms: PyTorch 9, TensorRT 3 (up to 3 times apart)"],
+    "PyTorch latency: 9 ms\nTensorRT latency: 3 ms": [
+        "latency in ms: PyTorch 9, TensorRT 3 (TensorRT is 3 x as fast as PyTorch, lines 2 and 3)"
+    ],
     "batch 1 latency: 5 ms\nbatch 8 latency: 20 ms": ["latency in ms: batch 1 5, batch 8 20"],
     "         Format Status❔  Size (MB)  Inference time (ms/im)\n0       ONNX      ✅       5.9       4.5\n"
     "1   TensorRT      ✅      11.8       1.5": [
-        "Inference time in ms: ONNX 4.5, TensorRT 1.5 (up to 3 times apart)",
+        "Inference time in ms: ONNX 4.5, TensorRT 1.5 (TensorRT is 3 x as fast as ONNX, lines 3 and 4)",
         "Size in MB: ONNX 5.9, TensorRT 11.8",
     ],
     "Average latency: 5.3 ms, P95: 6.1 ms": ["latency in ms: Average 5.3, P95 6.1"],
@@ -64,7 +66,7 @@ SAID = {
         "time in ms: net | batch=1 5, net | batch=8 16",
     ],
     "trt_fp16_map50=0.5\ntrt_int8_map50=0.25": ["trt map50: fp16 0.5, int8 0.25"],
-    "FP32: 10 ms\nINT8: 3 ms/image": ["time in ms: FP32 10, INT8 3 (up to 3.3 times apart)"],
+    "FP32: 10 ms\nINT8: 3 ms/image": ["time in ms: FP32 10, INT8 3 (INT8 is 3.33 x as fast as FP32, lines 2 and 3)"],
     "{'model': 'a', 'fps': 30.5}\n{'model': 'b', 'fps': 90.5}": ["fps: a 30.5, b 90.5"],
     "encoder: 10 ms\ndecoder: 40 ms\ntotal: 50 ms": [
         "decoder 40 ms",

@@ -1,0 +1,162 @@
+"""Which side of a comparison figures belong to: the framework, type and device that a program began before them.
+
+A side begins at a heading (``=== FP16 ===``, ``TensorRT Results:``), a line that says what is begun (``Converting to
+TF-TRT FP16...``), a setting (``precision: int8``), a label of another figure (``PyTorch time: 9 ms``), and where a
+framework or an engine shows by its own lines. It ends where the next one begins.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+
+from trtforensics.console.counting import grouped
+from trtforensics.knowledge.table import rows
+from trtforensics.model.run import StatedName
+from trtforensics.parsers.builds.views import LinesView
+
+_Stated = tuple[int, float, StatedName]
+
+_ROWS = grouped(rows("sides", "trtforensics.parsers.builds"), lambda row: row["of"])
+_WORDS = [
+    (of, row["name"], re.compile(row["pattern"], re.IGNORECASE))
+    for of in ("framework", "type", "device")
+    for row in _ROWS[of]
+]
+_BEFORE = [(row["name"], re.compile(row["pattern"])) for row in _ROWS["before"]]
+"""What ran before a framework that takes its model from it."""
+_BEGUN, _SETTING, _NONE, _COMMON, _RENEWED, _OF_TORCH = (
+    re.compile(_ROWS[of][0]["pattern"]) for of in ("begun", "stated", "none", "common", "renewed", "signs")
+)
+_ENGINE = ("own_building", "own_built", "loaded_file", "own_loaded", "engine_built", "poly_built", "engine_loaded")
+"""Kinds of line that show an engine of TensorRT."""
+_TARGET, _SOURCE = re.compile(r"(?i)^.*?(?:→|->|=>|\b(?:in)?to\b) *(?=\S)"), re.compile(r"(?i)\b(?:from|for|by)\b.*")
+_HEADED, _LONGEST, _LEFT = re.compile(r"\W*[=#*~\[─-]{2,}|.{3,40}:\s*$|\W*#"), 110, 24
+"""What a heading shows by, the characters of a line that begins a side, and of what a heading may say besides."""
+REFERRED = re.compile(r"(?i)speed-?up|\b(?:over|vs|versus|than|compared|relative|against)\b")
+"""What names a side that a figure is compared with, not its own."""
+_INPUT = re.compile(r"(?i)\b(?:input (?:shape|size)|batch(?:[ _-]?size)?)\b\W*(?:torch\.Size\()?[\[(]?([0-9][0-9, x]*)")
+"""What a line says of the size of a call."""
+_NEAR, _MOST = 0.2, 0.75
+"""How far from the median most of the figures lie that are of one side."""
+
+
+def side_of(text: str) -> dict[str, str]:
+    """Return what a text names of a side: the first framework, type and device."""
+    found: dict[str, tuple[int, str]] = {}
+    for of, name, pattern in _WORDS:
+        match = pattern.search(text)
+        if match and (of not in found or match.start() < found[of][0]):
+            found[of] = match.start(), name
+    return {of: name for of, (_, name) in found.items()}
+
+
+def _begun(text: str) -> dict[str, str] | None:
+    """Return the side that a line begins, empty where it begins an unknown one; None if it begins none."""
+    if len(text) > _LONGEST or _NONE.search(text):
+        return None
+    said = _TARGET.sub("", text) if re.search("(?i)conver|compil", text) else text
+    named = side_of(said)
+    if side_of(_SOURCE.sub("", said)).get("framework") != named.get("framework"):
+        named.pop("framework", None)
+    if not named:
+        return {} if _RENEWED.match(text) else None
+    if named.get("framework") == "ONNX Runtime" and said != text:
+        return None  # made an ONNX file, which nothing runs yet
+    left = _COMMON.sub("", said)
+    for _, _, pattern in _WORDS:
+        left = pattern.sub("", left)
+    few = len(re.sub(r"[\W_]+", "", left))
+    return named if _BEGUN.search(text) or _SETTING.match(text) or few <= _LEFT * bool(_HEADED.match(text)) else None
+
+
+def _changes(log: LinesView, found: Sequence[_Stated]) -> list[tuple[int, dict[str, str]]]:
+    """Give the lines at which a side begins, and what they name of it; ``framework`` is empty where it is unknown."""
+    figures = {line for line, *_ in found}
+    loggers = [*log.each("dialect", "dialect")]
+    of_torch = [("Torch-TensorRT", line, text) for line, text in log.each("message", "text") if _logger(loggers, line)]
+    in_tensorflow = [("TF-TRT", line, "") for line in log.lines("of_tf_trt")]
+    in_tensorflow += [("", line, str(path)) for line, path in log.each("own_saved", "name")] if in_tensorflow else []
+    engines = in_tensorflow or [("TensorRT", line, "") for line in log.lines(*_ENGINE)]
+    known = {
+        line: {**side_of(re.sub("[_/]", " ", text)), **({"framework": name} if name else {})}
+        for name, line, text in engines
+    }
+    for line, text in log.each("untyped", "text"):
+        if line not in figures and (begun := _begun(str(text or ""))) is not None:
+            known[line] = {**known.get(line, {}), **begun} if begun else {"framework": ""}
+    ordered, last = sorted(figures), 0
+    for name, line, text in of_torch:
+        renewed = {"type": ""} if bisect_right(ordered, last) < bisect_right(ordered, line) else {}
+        known[line] = {"framework": name, **renewed, **side_of(text.partition("dtype as")[2].partition(",")[0])}
+        last = line
+    labels = [(line, side_of(name.name)) for line, _, name in found if not REFERRED.search(name.name)]
+    return sorted([*known.items(), *(each for each in labels if each[1])], key=lambda change: change[0])
+
+
+def _logger(loggers: Sequence[tuple[int, str]], line: int) -> bool:
+    place = bisect_right(loggers, (line, "~"))
+    return place > 0 and loggers[place - 1][1].startswith("torch_tensorrt")
+
+
+def _segments(changes: Sequence[tuple[int, dict[str, str]]], lines: Sequence[int]) -> list[tuple[int, str]]:
+    """Return the sides in the order of their first lines; changes without a figure between make one side."""
+    state: dict[str, str] = {}
+    segments = [(0, "")]
+    for line, change in changes:
+        same = change.get("framework", state.get("framework")) == state.get("framework")
+        state = {**(state if same else {}), **change}
+        label = " ".join(filter(None, (state.get(of) for of in ("framework", "type", "device"))))
+        label = "" if change.get("framework") == "" else label
+        if bisect_right(lines, line) == bisect_right(lines, segments[-1][0]) and len(segments) > 1:
+            segments.pop()
+        segments.append((line, label))
+    return segments
+
+
+def is_steady(values: Sequence[float]) -> bool:
+    """Whether figures are of one thing: most lie near their median."""
+    usual = median(values)
+    return sum(abs(value - usual) <= _NEAR * abs(usual) for value in values) >= _MOST * len(values)
+
+
+def _is_sided(name: StatedName) -> bool:
+    """Whether a figure's own names say what ran."""
+    told = side_of(f"{'' if REFERRED.search(name.name) else name.name} {name.row} {name.group}")
+    return not told.keys() <= {"device"}
+
+
+def by_sides(log: LinesView, found: list[_Stated]) -> list[_Stated]:
+    """Name the sides of figures that come again under one name with another side; those of an unsure one stay."""
+    lines = sorted(line for line, *_ in found)
+    segments = _segments(_changes(log, found), lines) if len(lines) > 1 else []
+    if len({label for _, label in segments}) < 2:  # noqa: PLR2004 - two sides
+        return found
+    first = next((label for _, label in segments if label), "")
+    before = next((name for name, pattern in _BEFORE if pattern.match(first)), "")
+    ours = first.startswith("TensorRT") and all(re.match("TensorRT|$", label) for _, label in segments)
+    if ours and any(
+        line < segments[1][0] and _OF_TORCH.search(str(text)) for line, text in log.each("untyped", "text")
+    ):
+        before = "PyTorch"
+    unlike = f"before {first}" if before or ours else ""
+    segments[0] = 0, before or unlike
+    sizes = [
+        (line, size[1]) for line, text in log.each("untyped", "text") if (size := _INPUT.search(str(text)[:_LONGEST]))
+    ]
+    ends = [line for line, _ in (*segments[1:], (log.last_line + 1, ""))]
+    of: dict[tuple[int, StatedName], str] = {}
+    unsided = (each for each in found if not _is_sided(each[2]))
+    for group in grouped(unsided, lambda each: each[2].key).values():
+        parts = grouped(group, lambda each: bisect_right(segments, (each[0], "~")) - 1)
+        told = {
+            at: segments[at][1] if is_steady([value for _, value, _ in each]) else unlike * (at == 0)
+            for at, each in parts.items()
+        }
+        given = {at: {size for line, size in sizes if segments[at][0] <= line < ends[at]} for at in told}
+        unlike_sizes = len({frozenset(each) for each in given.values() if each}) > 1
+        for at, each in parts.items():
+            size = f", input {min(given[at])}" if unlike_sizes and len(given[at]) == 1 and told[at] else ""
+            of |= {(line, name): told[at] + size for line, _, name in each if len({*told.values()} - {""}) > 1}
+    return [(line, value, replace(name, side=of.get((line, name), ""))) for line, value, name in found]
