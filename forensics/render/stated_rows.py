@@ -173,7 +173,11 @@ def _groups(results: Sequence[RunResult]) -> list[_Group]:
     rest = [each for each in rest if id(each) not in together]
     for group in _quantities(rest):
         (_, name, span), *others = group
-        if _STATISTIC.fullmatch(name.name) and any(other != span for *_, other in others) and not _labels(group):
+        if (
+            _STATISTIC.fullmatch(name.name)
+            and any(other != span for *_, other in others)
+            and not (name.side or _labels(group))
+        ):
             continue  # of several quantities, whose names are not read
         of_sum = [each for each in group if (each[2], each[1].name) in sums]
         ends = [_of_sum(*each[:2], parts[each[2], each[1].name]) for each in [*of_sum[:1], *of_sum[1:][-1:]]]
@@ -231,7 +235,8 @@ def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
     ):
         return ""
     first, *others = sorted(usual, key=usual.__getitem__, reverse=is_rate)
-    known = [side for side in others if _REFERENCE.search(side) and not _OPTIMIZED.search(side)]
+    spaced = {side: side.replace("_", " ") for side in others}
+    known = [side for side in others if _REFERENCE.search(spaced[side]) and not _OPTIMIZED.search(spaced[side])]
     other = known[-1] if known else others[0]
     pairs = [*zip(sides[first], sides[other], strict=False)]
     steady = all(is_steady([value for value, *_ in sides[side]]) for side in (first, other))

@@ -18,7 +18,8 @@ from trtforensics.parsers.builds.views import LinesView
 
 _Stated = tuple[int, float, StatedName]
 
-_ROWS = grouped(rows("sides", "trtforensics.parsers.builds"), lambda row: row["of"])
+_PACKAGE = "trtforensics.parsers.builds"
+_ROWS = grouped(rows("sides", _PACKAGE), lambda row: row["of"])
 _WORDS = [
     (of, row["name"], re.compile(row["pattern"], re.IGNORECASE))
     for of in ("framework", "type", "device")
@@ -31,11 +32,13 @@ _BEGUN, _SETTING, _NONE, _COMMON, _RENEWED, _OF_TORCH = (
 )
 _ENGINE = ("own_building", "own_built", "loaded_file", "own_loaded", "engine_built", "poly_built", "engine_loaded")
 """Kinds of line that show an engine of TensorRT."""
-_TARGET, _SOURCE = re.compile(r"(?i)^.*?(?:→|->|=>|\b(?:in)?to\b) *(?=\S)"), re.compile(r"(?i)\b(?:from|for|by)\b.*")
+_LOADED = ("loaded_file", "loaded_file_said")
+_TARGET, _SOURCE = re.compile(r"(?i)^.*?(?:→|->|=>|\b(?:in)?to\b) *(?=\S)"), re.compile(r"(?i)\b(?:from|by)\b.*")
 _HEADED, _LONGEST, _LEFT = re.compile(r"\W*[=#*~\[─-]{2,}|.{3,40}:\s*$|\W*#"), 110, 24
 """What a heading shows by, the characters of a line that begins a side, and of what a heading may say besides."""
 REFERRED = re.compile(r"(?i)speed-?up|\b(?:over|vs|versus|than|compared|relative|against)\b")
 """What names a side that a figure is compared with, not its own."""
+_STATISTIC = re.compile(next(row["pattern"] for row in rows("stated", _PACKAGE) if row["what"] == "statistic"))
 _INPUT = re.compile(r"(?i)\b(?:input (?:shape|size)|batch(?:[ _-]?size)?)\b\W*(?:torch\.Size\()?[\[(]?([0-9][0-9, x]*)")
 """What a line says of the size of a call."""
 _NEAR, _MOST = 0.2, 0.75
@@ -46,7 +49,7 @@ def side_of(text: str) -> dict[str, str]:
     """Return what a text names of a side: the first framework, type and device."""
     found: dict[str, tuple[int, str]] = {}
     for of, name, pattern in _WORDS:
-        match = pattern.search(text)
+        match = pattern.search(text.replace("_", " "))
         if match and (of not in found or match.start() < found[of][0]):
             found[of] = match.start(), name
     return {of: name for of, (_, name) in found.items()}
@@ -80,7 +83,7 @@ def _changes(log: LinesView, found: Sequence[_Stated]) -> list[tuple[int, dict[s
     in_tensorflow += [("", line, str(path)) for line, path in log.each("own_saved", "name")] if in_tensorflow else []
     engines = in_tensorflow or [("TensorRT", line, "") for line in log.lines(*_ENGINE)]
     known = {
-        line: {**side_of(re.sub("[_/]", " ", text)), **({"framework": name} if name else {})}
+        line: {**side_of(text.replace("/", " ")), **({"framework": name} if name else {})}
         for name, line, text in engines
     }
     for line, text in log.each("untyped", "text"):
@@ -109,9 +112,11 @@ def _segments(changes: Sequence[tuple[int, dict[str, str]]], lines: Sequence[int
         state = {**(state if same else {}), **change}
         label = " ".join(filter(None, (state.get(of) for of in ("framework", "type", "device"))))
         label = "" if change.get("framework") == "" else label
-        if bisect_right(lines, line) == bisect_right(lines, segments[-1][0]) and len(segments) > 1:
+        before = bisect_right(lines, line)
+        if before == bisect_right(lines, segments[-1][0]) and len(segments) > 1:
             segments.pop()
-        segments.append((line, label))
+        if before or label:
+            segments.append((line, label))
     return segments
 
 
@@ -122,8 +127,10 @@ def is_steady(values: Sequence[float]) -> bool:
 
 
 def _is_sided(name: StatedName) -> bool:
-    """Whether a figure's own names say what ran."""
-    told = side_of(f"{'' if REFERRED.search(name.name) else name.name} {name.row} {name.group}")
+    """Whether a figure's own names say what ran, as those of a table's rows do."""
+    if name.row and not _STATISTIC.fullmatch(name.row):
+        return True
+    told = side_of(f"{'' if REFERRED.search(name.name) else name.name} {name.group}")
     return not told.keys() <= {"device"}
 
 
@@ -131,8 +138,8 @@ def by_sides(log: LinesView, found: list[_Stated]) -> list[_Stated]:
     """Name the sides of figures that come again under one name with another side; those of an unsure one stay."""
     lines = sorted(line for line, *_ in found)
     segments = _segments(_changes(log, found), lines) if len(lines) > 1 else []
-    if len({label for _, label in segments}) < 2:  # noqa: PLR2004 - two sides
-        return found
+    if len({label for _, label in segments}) < 2 or {line for line, _ in segments[1:]} <= {*log.lines(*_LOADED)}:  # noqa: PLR2004 - two sides
+        return found  # engines are told apart by the names of their files
     first = next((label for _, label in segments if label), "")
     before = next((name for name, pattern in _BEFORE if pattern.match(first)), "")
     ours = first.startswith("TensorRT") and all(re.match("TensorRT|$", label) for _, label in segments)

@@ -211,7 +211,9 @@ def number_of(text: str) -> float:
 
 
 def _cells(text: str) -> list[str]:
-    """Return the cells of a row: between rules, else between blanks."""
+    """Return the cells of a row: between commas or rules, else between blanks."""
+    if _FORMS["csv"].fullmatch(text):
+        return text.split(",")
     cells = _FORMS["rule"].split(text.strip(" |│┃┆\t"))
     return cells if len(cells) > 1 else _FORMS["cells"].split(cells[0])
 
