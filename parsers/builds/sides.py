@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 from statistics import median
 
 from trtforensics.console.counting import grouped
@@ -25,13 +26,15 @@ _WORDS = [
     for of in ("framework", "type", "device")
     for row in _ROWS[of]
 ]
-_BEFORE = [(row["name"], re.compile(row["pattern"])) for row in _ROWS["before"]]
+_BEFORE = {row["pattern"]: row["name"] for row in _ROWS["before"]}
 """What ran before a framework that takes its model from it."""
 _BEGUN, _SETTING, _NONE, _COMMON, _RENEWED, _OF_TORCH = (
     re.compile(_ROWS[of][0]["pattern"]) for of in ("begun", "stated", "none", "common", "renewed", "signs")
 )
 _ENGINE = ("own_building", "own_built", "loaded_file", "own_loaded", "engine_built", "poly_built", "engine_loaded")
 """Kinds of line that show an engine of TensorRT."""
+_COMPILED, _LOGGED, _TOLD, _FIGURE = range(4)
+"""What begins a side: Torch-TensorRT's message, other lines of frameworks, a text, the label of a figure."""
 _LOADED = ("loaded_file", "loaded_file_said")
 _TARGET, _SOURCE = re.compile(r"(?i)^.*?(?:→|->|=>|\b(?:in)?to\b) *(?=\S)"), re.compile(r"(?i)\b(?:from|by)\b.*")
 _HEADED, _LONGEST, _LEFT = re.compile(r"\W*[=#*~\[─-]{2,}|.{3,40}:\s*$|\W*#"), 110, 24
@@ -74,49 +77,33 @@ def _begun(text: str) -> dict[str, str] | None:
     return named if _BEGUN.search(text) or _SETTING.match(text) or few <= _LEFT * bool(_HEADED.match(text)) else None
 
 
-def _changes(log: LinesView, found: Sequence[_Stated]) -> list[tuple[int, dict[str, str]]]:
-    """Give the lines at which a side begins, and what they name of it; ``framework`` is empty where it is unknown."""
-    figures = {line for line, *_ in found}
-    loggers = [*log.each("dialect", "dialect")]
-    of_torch = [("Torch-TensorRT", line, text) for line, text in log.each("message", "text") if _logger(loggers, line)]
-    in_tensorflow = [("TF-TRT", line, "") for line in log.lines("of_tf_trt")]
-    in_tensorflow += [("", line, str(path)) for line, path in log.each("own_saved", "name")] if in_tensorflow else []
-    engines = in_tensorflow or [("TensorRT", line, "") for line in log.lines(*_ENGINE)]
-    known = {
-        line: {**side_of(text.replace("/", " ")), **({"framework": name} if name else {})}
-        for name, line, text in engines
-    }
-    for line, text in log.each("untyped", "text"):
-        if line not in figures and (begun := _begun(str(text or ""))) is not None:
-            known[line] = {**known.get(line, {}), **begun} if begun else {"framework": ""}
-    ordered, last = sorted(figures), 0
-    for name, line, text in of_torch:
-        renewed = {"type": ""} if bisect_right(ordered, last) < bisect_right(ordered, line) else {}
-        known[line] = {"framework": name, **renewed, **side_of(text.partition("dtype as")[2].partition(",")[0])}
-        last = line
-    labels = [(line, side_of(name.name)) for line, _, name in found if not REFERRED.search(name.name)]
-    return sorted([*known.items(), *(each for each in labels if each[1])], key=lambda change: change[0])
-
-
-def _logger(loggers: Sequence[tuple[int, str]], line: int) -> bool:
-    place = bisect_right(loggers, (line, "~"))
-    return place > 0 and loggers[place - 1][1].startswith("torch_tensorrt")
-
-
-def _segments(changes: Sequence[tuple[int, dict[str, str]]], lines: Sequence[int]) -> list[tuple[int, str]]:
-    """Return the sides in the order of their first lines; changes without a figure between make one side."""
-    state: dict[str, str] = {}
-    segments = [(0, "")]
-    for line, change in changes:
-        same = change.get("framework", state.get("framework")) == state.get("framework")
-        state = {**(state if same else {}), **change}
-        label = " ".join(filter(None, (state.get(of) for of in ("framework", "type", "device"))))
-        label = "" if change.get("framework") == "" else label
-        before = bisect_right(lines, line)
-        if before == bisect_right(lines, segments[-1][0]) and len(segments) > 1:
-            segments.pop()
-        if before or label:
-            segments.append((line, label))
+def _segments(log: LinesView, found: Sequence[_Stated]) -> list[tuple[int, str]]:
+    """Return the sides with the lines at which they begin; those without a figure between make one."""
+    loggers = dict(log.each("dialect", "dialect"))
+    begins, figures = [*loggers], {line for line, *_ in found}
+    texts = ((line, str(text)) for line, text in log.each("untyped", "text") if line not in figures)
+    changes = [(line, _LOGGED, {"framework": "TF-TRT"}) for line in log.lines("of_tf_trt")]
+    changes += [(line, _LOGGED, side_of(str(path).replace("/", " "))) for line, path in log.each("own_saved", "name")]
+    changes = (
+        changes
+        if log.has("of_tf_trt")
+        else [(line, _LOGGED, {"framework": "TensorRT"}) for line in log.lines(*_ENGINE)]
+    )
+    for line, text in log.each("message", "text"):
+        if begins and loggers[begins[bisect_right(begins, line) - 1]].startswith("torch_tensorrt"):
+            given = side_of(text.partition("dtype as")[2].partition(",")[0])
+            changes.append((line, _COMPILED, {"framework": "Torch-TensorRT", **given}))
+    changes += [(line, _TOLD, begun) for line, text in texts if (begun := _begun(text)) is not None]
+    changes += [(line, _FIGURE, {} if REFERRED.search(name.name) else side_of(name.name)) for line, _, name in found]
+    state, segments, figured = dict[str, str](), [(0, "")], False
+    for line, rank, begun in sorted(changes, key=itemgetter(0, 1)):
+        if begun or (rank == _TOLD and figured):
+            old = state.get("framework")
+            goes_on = begun and begun.get("framework", old) == old and not (rank == _COMPILED and figured)
+            state = {**(state if goes_on else {}), **begun}
+            label = " ".join(state[of] for of in ("framework", "type", "device") if of in state)
+            segments[len(segments) if figured else max(1, len(segments) - 1) :] = [(line, label)]
+        figured = rank == _FIGURE or (figured and not begun)
     return segments
 
 
@@ -136,34 +123,28 @@ def _is_sided(name: StatedName) -> bool:
 
 def by_sides(log: LinesView, found: list[_Stated]) -> list[_Stated]:
     """Name the sides of figures that come again under one name with another side; those of an unsure one stay."""
-    lines = sorted(line for line, *_ in found)
-    segments = _segments(_changes(log, found), lines) if len(lines) > 1 else []
-    if len({label for _, label in segments}) < 2 or {line for line, _ in segments[1:]} <= {*log.lines(*_LOADED)}:  # noqa: PLR2004 - two sides
+    groups = grouped((each for each in found if not _is_sided(each[2])), lambda each: each[2].key)
+    segments = _segments(log, found) if any(len(group) > 1 for group in groups.values()) else []
+    if {line for line, _ in segments[1:]} <= {*log.lines(*_LOADED)}:
         return found  # engines are told apart by the names of their files
     first = next((label for _, label in segments if label), "")
-    before = next((name for name, pattern in _BEFORE if pattern.match(first)), "")
-    ours = first.startswith("TensorRT") and all(re.match("TensorRT|$", label) for _, label in segments)
-    if ours and any(
-        line < segments[1][0] and _OF_TORCH.search(str(text)) for line, text in log.each("untyped", "text")
-    ):
-        before = "PyTorch"
-    unlike = f"before {first}" if before or ours else ""
-    segments[0] = 0, before or unlike
-    sizes = [
-        (line, size[1]) for line, text in log.each("untyped", "text") if (size := _INPUT.search(str(text)[:_LONGEST]))
-    ]
+    before = _BEFORE.get(first.partition(" ")[0], "")
+    texts = [(line, str(text)[:_LONGEST]) for line, text in log.each("untyped", "text")]
+    if not before and all(re.match("TensorRT|$", label) for _, label in segments):
+        is_torch = any(line < segments[1][0] and _OF_TORCH.search(text) for line, text in texts)
+        before = "PyTorch" if is_torch else f"before {first}"
+    segments[0] = 0, before
+    sizes = [(line, size[1]) for line, text in texts if (size := _INPUT.search(text))]
     ends = [line for line, _ in (*segments[1:], (log.last_line + 1, ""))]
     of: dict[tuple[int, StatedName], str] = {}
-    unsided = (each for each in found if not _is_sided(each[2]))
-    for group in grouped(unsided, lambda each: each[2].key).values():
+    for group in groups.values():
         parts = grouped(group, lambda each: bisect_right(segments, (each[0], "~")) - 1)
-        told = {
-            at: segments[at][1] if is_steady([value for _, value, _ in each]) else unlike * (at == 0)
-            for at, each in parts.items()
-        }
+        told = {at: segments[at][1] if is_steady([value for _, value, _ in each]) else "" for at, each in parts.items()}
+        if 0 in told and before:
+            told[0] = told[0] or f"before {first}"
         given = {at: {size for line, size in sizes if segments[at][0] <= line < ends[at]} for at in told}
-        unlike_sizes = len({frozenset(each) for each in given.values() if each}) > 1
-        for at, each in parts.items():
-            size = f", input {min(given[at])}" if unlike_sizes and len(given[at]) == 1 and told[at] else ""
-            of |= {(line, name): told[at] + size for line, _, name in each if len({*told.values()} - {""}) > 1}
+        is_unlike = len({frozenset(each) for each in given.values() if each}) > 1
+        for at, each in parts.items() if len({*told.values()} - {""}) > 1 else ():
+            size = f", input {min(given[at])}" if is_unlike and len(given[at]) == 1 and told[at] else ""
+            of |= {(line, name): told[at] + size for line, _, name in each}
     return [(line, value, replace(name, side=of.get((line, name), ""))) for line, value, name in found]
