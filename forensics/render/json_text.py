@@ -33,11 +33,7 @@ def dumps(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - any J
     return encode(values) if indent is None else json.dumps(values, indent=indent, allow_nan=False)
 
 
-def _text(value: str) -> str:
-    return encode_basestring_ascii(masked_anew(value))
-
-
-text = remembered(_text, 1 << 16)
+text = remembered(lambda value: encode_basestring_ascii(masked_anew(value)), 1 << 16)
 """Render a text; a document has the same texts again and again, such as the names of its layers in each list."""
 
 

@@ -83,7 +83,8 @@ def _block(log: BuildLog, build: Build, *, colour: bool) -> list[str]:
         *_setting(build),
         *_network(build),
         *_tuning(build),
-        *_engine(log, build),
+        *_cited(build_facts.engine_facts(build)),
+        *_list("slowest", _slowest(log, build)),
         *_messages(build),
         *_results(build),
     ]
@@ -175,11 +176,6 @@ def _sums(build: Build) -> Iterator[str]:
     ways_taken = ", ".join(f"{count:,} {way}" for way, count in ways.items() if count)
     if ways_taken:
         yield f"{ways_taken}, as far as names and lines say"
-
-
-def _engine(log: BuildLog, build: Build) -> Iterator[Row]:
-    yield from _cited(build_facts.engine_facts(build))
-    yield from _list("slowest", _slowest(log, build))
 
 
 def _cited(facts: Iterable[build_facts.BuildFact]) -> Iterator[Row]:

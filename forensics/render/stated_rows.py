@@ -76,17 +76,17 @@ def stated_rows(results: Sequence[RunResult]) -> list[tuple[str, SourceSpan]]:
 def _conclusions(results: Sequence[RunResult]) -> Iterator[tuple[str, SourceSpan]]:
     """Say what the figures amount to: parts of a sum or of a total, and what does not depend on the title above."""
     named = [(each.number, each.stated, each.span) for each in results if each.stated and each.number]
+    times = [each for each in named if _is_time(each[1])]
     steps = grouped(
-        [(part, each) for each in named if (part := _step_of(each))],
+        [(part[0].lower(), each) for each in times if (part := _FORMS["step"].search(each[1].name))],
         lambda each: (_FORMS["step"].sub("", each[1][1].name.partition(" per image")[0]).strip(), each[1][1].unit),
     )
     for (name, unit), values in steps.items():
         yield from _parts(name, unit, grouped(values, itemgetter(0)))
-    phases = [(each[1].group, each) for each in named if re.match("(?i:total)", each[1].name) and _is_time(each[1])]
+    phases = [(each[1].group, each) for each in times if re.match("(?i:total)", each[1].name)]
     for (name, unit), values in grouped(phases, lambda each: (each[1][1].name, each[1][1].unit)).items():
         if all(_FORMS["phase"].search(group) for group, _ in values):
             yield from _parts(name, unit, grouped(values, itemgetter(0)))
-    times = [each for each in named if _is_time(each[1])]
     for block in grouped(times, lambda each: (each[1].group, each[1].unit, each[1].row and each[1].name)).values():
         yield from _of_total([(of.row or of.name, number, span) for number, of, span in block])
     busy = max(
@@ -139,12 +139,6 @@ def _of_total(times: Sequence[tuple[str, float, SourceSpan]]) -> Iterator[tuple[
         if abs(sum(number for _, number, _ in parts) / whole - 1) <= _ROUNDED:
             words = [f"{part} {number / whole:.0%}" for part, number, _ in parts]
             yield f"{name} is made of {listed(words, _ROWS)}", span
-
-
-def _step_of(each: _Named) -> str:
-    """Return the step of an inference that a time is of."""
-    part = _FORMS["step"].search(each[1].name) if _is_time(each[1]) else None
-    return part[0].lower() if part else ""
 
 
 def _is_time(name: StatedName) -> bool:
@@ -215,7 +209,9 @@ def _of_sides(name: StatedName, unit: str, sides: Mapping[str, Sequence[_Named]]
         ends = f"{figure(min(values))} to {figure(max(values))}"
         words.append(f"{side or 'not told'} {', '.join(texts) if len(texts) <= _ROWS else ends}".strip())
     title = f"{_FORMS['digits'].sub('N', shortened(name.name, _NAME))}{unit and f' in{unit}'}"
-    return f"{title}: {', '.join(words)}{_quotient(name, {side: each for side, each in sides.items() if side})}"
+    by_size = grouped((side for side in sides if side), lambda side: side.partition(", ")[2])
+    said = [_quotient(name, {side: sides[side] for side in of_size}) for of_size in by_size.values()]
+    return f"{title}: {', '.join(words)}{''.join(said)}"
 
 
 def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
@@ -261,15 +257,11 @@ def _levels(values: Sequence[float], unit: str) -> str:
         steps.append(left[at : at + size])
         left = left[:at] + left[at + size :]
     steps.sort()
-    apart = all(two[0] > _STEP * one[-1] for one, two in pairwise(steps))
+    printed = 2 * 10 ** -max(len(f"{value}".partition(".")[2]) for value in values)  # levels of rounding are none
+    apart = all(two[0] > max(_STEP * one[-1], one[-1] + printed) for one, two in pairwise(steps))
     if not 1 < len(steps) <= _ROWS or len(values) < 2 * _LEAST or not apart or len(left) * _STRAY > len(values):
         return ""
-    words = {step[0]: f"{figure(step[len(step) // 2])} ({len(step)} times)" for step in steps}
-    order = [step[0] for value in values for step in steps if step[0] <= value <= step[-1]]
-    turns = [low for low, behind in pairwise((*order, 0.0)) if low != behind]
-    if len(turns) > len(steps):
-        return f"in steps, {', '.join(words.values())}{unit}, as by the clock or the power mode"
-    return f"in steps, one after the other, {', '.join(words[low] for low in turns)}{unit}"
+    return f"in steps, {', '.join(f'{figure(step[len(step) // 2])} ({len(step)} times)' for step in steps)}{unit}"
 
 
 def _of_group(group: Sequence[_Named]) -> str:

@@ -25,6 +25,10 @@ _STEPS = [
 ]
 """What the line before a pause holds, what the line that ends it does, and what took the time: nothing if inference."""
 _STAMP = re.compile(r"^.{0,40}?\d\d:\d\d:\d\d\S*\s*(?:\[\w+\]\s*)*")
+_FOREIGN = re.compile(
+    r"^\W*(?:--\d{4}-\d\d-\d\d \S+--|\w{3} \w{3} +\d+ [\d:]+ (?:\w+ )?\d{4}\s*$|.*\([\d.]+ [KMG]?B/s\) - )|ast login"
+)
+"""Lines of nvidia-smi, date, wget and a shell that begins, whose time is none of the run's."""
 _SHORTEST, _PART, _LONGEST, _DAY = 2, 0.1, 4 * 3600, 24 * 3600
 """The least pause that is named: in s, and as a part of the whole; the longest that is one; a day."""
 
@@ -73,7 +77,9 @@ def _step(before: str, line: int, after: str) -> str:
 
 
 def _stamped(read: QuotedLog, lines: Iterable[int]) -> Iterator[tuple[int, float, str]]:
-    texts = [(line, text, moment_in(text)) for line, text in sorted(read.quote({*lines}).items()) if clock_in(text)]
+    quoted = sorted(read.quote({*lines}).items())
+    own = [(line, text) for line, text in quoted if clock_in(text) and not _FOREIGN.search(text)]
+    texts = [(line, text, moment_in(text)) for line, text in own]
     is_dated = all(moment is not None for *_, moment in texts)  # else loggers with dates and without write in turn
     for line, text, moment in texts:
         days = moment.toordinal() if is_dated and moment is not None else 0

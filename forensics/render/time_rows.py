@@ -69,7 +69,9 @@ def time_rows(log: BuildLog, build: Build) -> list[TimeRow]:
     run = log.run_of(build)
     latency = () if run is not None and "Offline" in run.setting else _latency(build)  # there it is a wait in a queue
     rows = [*_set_up(log, build), *_layers(log, build, ledger), *latency, *_making(log, build)]
-    rows += [*_memory(build), *_stated(build)]
+    told = stated_rows(build.results)
+    words = "; ".join(f"{text} (line {span.line})" for text, span in told)
+    rows += [*_memory(build), TimeRow("stated", words, tuple(span for _, span in told))]
     return [row for row in rows if row.text]
 
 
@@ -269,12 +271,6 @@ def _memory(build: Build) -> Iterator[TimeRow]:
         words += f"{words and '; '}{used.number('count'):,.0f} MiB were in use at the start"
         spans.append(used.span)
     yield TimeRow("memory", words, tuple(spans))
-
-
-def _stated(build: Build) -> Iterator[TimeRow]:
-    """Say what the program states besides the figures of the first line."""
-    rows = [*stated_rows(build.results)]
-    yield TimeRow("stated", "; ".join(f"{text} (line {span.line})" for text, span in rows), tuple(s for _, s in rows))
 
 
 class SpreadForm(StrEnum):

@@ -28,22 +28,20 @@ _WORDS = [
 ]
 _BEFORE = {row["pattern"]: row["name"] for row in _ROWS["before"]}
 """What ran before a framework that takes its model from it."""
-_BEGUN, _SETTING, _NONE, _COMMON, _RENEWED, _OF_TORCH = (
-    re.compile(_ROWS[of][0]["pattern"]) for of in ("begun", "stated", "none", "common", "renewed", "signs")
-)
+_FORMS = {of: re.compile(_ROWS[of][0]["pattern"]) for of in _ROWS}
+"""What begins a side or none, what a heading says besides, what goes on to another model, what shows PyTorch."""
+REFERRED = _FORMS["referred"]
+"""What names a side that a figure is compared with, not its own."""
 _ENGINE = ("own_building", "own_built", "loaded_file", "own_loaded", "engine_built", "poly_built", "engine_loaded")
-"""Kinds of line that show an engine of TensorRT."""
+_TF_TRT = ("of_tf_trt", "tftrt_version", "tftrt_engine", "tftrt_segment")
+"""Kinds of line that show an engine of TensorRT, and TensorFlow's use of it."""
+_UNKNOWN = {"framework": "", "type": "", "device": ""}
 _COMPILED, _LOGGED, _TOLD, _FIGURE = range(4)
 """What begins a side: Torch-TensorRT's message, other lines of frameworks, a text, the label of a figure."""
 _LOADED = ("loaded_file", "loaded_file_said")
-_TARGET, _SOURCE = re.compile(r"(?i)^.*?(?:→|->|=>|\b(?:in)?to\b) *(?=\S)"), re.compile(r"(?i)\b(?:from|by)\b.*")
-_HEADED, _LONGEST, _LEFT = re.compile(r"\W*[=#*~\[─-]{2,}|.{3,40}:\s*$|\W*#"), 110, 24
-"""What a heading shows by, the characters of a line that begins a side, and of what a heading may say besides."""
-REFERRED = re.compile(r"(?i)speed-?up|\b(?:over|vs|versus|than|compared|relative|against)\b")
-"""What names a side that a figure is compared with, not its own."""
+_LONGEST, _LEFT = 110, 24
+"""Characters of a line that begins a side, and of what a heading may say besides."""
 _STATISTIC = re.compile(next(row["pattern"] for row in rows("stated", _PACKAGE) if row["what"] == "statistic"))
-_INPUT = re.compile(r"(?i)\b(?:input (?:shape|size)|batch(?:[ _-]?size)?)\b\W*(?:torch\.Size\()?[\[(]?([0-9][0-9, x]*)")
-"""What a line says of the size of a call."""
 _NEAR, _MOST = 0.2, 0.75
 """How far from the median most of the figures lie that are of one side."""
 
@@ -59,22 +57,22 @@ def side_of(text: str) -> dict[str, str]:
 
 
 def _begun(text: str) -> dict[str, str] | None:
-    """Return the side that a line begins, empty where it begins an unknown one; None if it begins none."""
-    if len(text) > _LONGEST or _NONE.search(text):
+    """Return the side that a line begins, with empty texts where it ends the one before; None if it does neither."""
+    if len(text) > _LONGEST:
         return None
-    said = _TARGET.sub("", text) if re.search("(?i)conver|compil", text) else text
+    if _FORMS["renewed"].search(text):
+        return _UNKNOWN | ({} if "onnx" in text.lower() else side_of(text.partition(",")[0].replace("/", " ")))
+    said = _FORMS["target"].sub("", text) if re.search("(?i)conver|compil", text) else text
     named = side_of(said)
-    if side_of(_SOURCE.sub("", said)).get("framework") != named.get("framework"):
+    if side_of(_FORMS["source"].sub("", said)).get("framework") != named.get("framework"):
         named.pop("framework", None)
-    if not named:
-        return {} if _RENEWED.match(text) else None
-    if named.get("framework") == "ONNX Runtime" and said != text:
-        return None  # made an ONNX file, which nothing runs yet
-    left = _COMMON.sub("", said)
+    if not named or _FORMS["none"].search(text):
+        return None
+    left = _FORMS["common"].sub("", said)
     for _, _, pattern in _WORDS:
         left = pattern.sub("", left)
-    few = len(re.sub(r"[\W_]+", "", left))
-    return named if _BEGUN.search(text) or _SETTING.match(text) or few <= _LEFT * bool(_HEADED.match(text)) else None
+    is_short = len(re.sub(r"[\W_]+", "", left)) <= _LEFT * bool(_FORMS["headed"].match(text))
+    return named if is_short or _FORMS["begun"].search(text) or _FORMS["stated"].match(text) else None
 
 
 def _segments(log: LinesView, found: Sequence[_Stated]) -> list[tuple[int, str]]:
@@ -82,12 +80,10 @@ def _segments(log: LinesView, found: Sequence[_Stated]) -> list[tuple[int, str]]
     loggers = dict(log.each("dialect", "dialect"))
     begins, figures = [*loggers], {line for line, *_ in found}
     texts = ((line, str(text)) for line, text in log.each("untyped", "text") if line not in figures)
-    changes = [(line, _LOGGED, {"framework": "TF-TRT"}) for line in log.lines("of_tf_trt")]
+    changes = [(line, _LOGGED, {"framework": "TF-TRT"}) for line in log.lines(*_TF_TRT)]
     changes += [(line, _LOGGED, side_of(str(path).replace("/", " "))) for line, path in log.each("own_saved", "name")]
     changes = (
-        changes
-        if log.has("of_tf_trt")
-        else [(line, _LOGGED, {"framework": "TensorRT"}) for line in log.lines(*_ENGINE)]
+        changes if log.has(*_TF_TRT) else [(line, _LOGGED, {"framework": "TensorRT"}) for line in log.lines(*_ENGINE)]
     )
     for line, text in log.each("message", "text"):
         if begins and loggers[begins[bisect_right(begins, line) - 1]].startswith("torch_tensorrt"):
@@ -97,11 +93,11 @@ def _segments(log: LinesView, found: Sequence[_Stated]) -> list[tuple[int, str]]
     changes += [(line, _FIGURE, {} if REFERRED.search(name.name) else side_of(name.name)) for line, _, name in found]
     state, segments, figured = dict[str, str](), [(0, "")], False
     for line, rank, begun in sorted(changes, key=itemgetter(0, 1)):
-        if begun or (rank == _TOLD and figured):
+        if any(begun.values()) or (begun and (figured or state)):
             old = state.get("framework")
-            goes_on = begun and begun.get("framework", old) == old and not (rank == _COMPILED and figured)
+            goes_on = begun.get("framework", old) == old and not (rank == _COMPILED and figured)
             state = {**(state if goes_on else {}), **begun}
-            label = " ".join(state[of] for of in ("framework", "type", "device") if of in state)
+            label = " ".join(filter(None, (state.get(of) for of in _UNKNOWN)))
             segments[len(segments) if figured else max(1, len(segments) - 1) :] = [(line, label)]
         figured = rank == _FIGURE or (figured and not begun)
     return segments
@@ -131,10 +127,10 @@ def by_sides(log: LinesView, found: list[_Stated]) -> list[_Stated]:
     before = _BEFORE.get(first.partition(" ")[0], "")
     texts = [(line, str(text)[:_LONGEST]) for line, text in log.each("untyped", "text")]
     if not before and all(re.match("TensorRT|$", label) for _, label in segments):
-        is_torch = any(line < segments[1][0] and _OF_TORCH.search(text) for line, text in texts)
+        is_torch = any(line < segments[1][0] and _FORMS["signs"].search(text) for line, text in texts)
         before = "PyTorch" if is_torch else f"before {first}"
     segments[0] = 0, before
-    sizes = [(line, size[1]) for line, text in texts if (size := _INPUT.search(text))]
+    sizes = [(line, match[1]) for line, text in texts if (match := _FORMS["input"].search(text))]
     ends = [line for line, _ in (*segments[1:], (log.last_line + 1, ""))]
     of: dict[tuple[int, StatedName], str] = {}
     for group in groups.values():

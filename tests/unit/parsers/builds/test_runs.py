@@ -813,7 +813,10 @@ STATED = {
             "[TRT-LLM] [I] TensorRT-LLM (total latency: 32.0 sec)",
             "[TRT-LLM] [I] Hugging Face (total latency: 189.7 sec)",
         ],
-        "INFERENCE RAN (line 2) · TensorRT-LLM · stated: total latency in sec: TensorRT-LLM 32, Hugging Face 190 (TensorRT-LLM is 5.93 x as fast as Hugging Face, lines 1 and 2)",
+        (
+            "INFERENCE RAN (line 2) · TensorRT-LLM · stated: total latency in sec: TensorRT-LLM 32, Hugging Face 190 "
+            "(TensorRT-LLM is 5.93 x as fast as Hugging Face, lines 1 and 2)"
+        ),
     ),
     "a program of its own": (
         ["[info] load engine from file: /m/a.trt", "[11/08/2024-08:46:50] [I] [TRT] Loaded engine size: 6 MiB"],
