@@ -182,7 +182,8 @@ def _of_run(log: BuildLog, run: Run, differing: str = "") -> Headline:
     place = (run.first_line, run.last_line, run.index, outcome.span.line if outcome.span is not None else None)
     headline = Headline(outcome.ending, at, tuple(filter(None, parts)), *place, outcome.reached, outcome.is_verdict)
     release, gpu = _agreed(_releases(builds)), _agreed(_gpus(builds))
-    return replace(headline, release=release, gpu=gpu, latency_ms=_latency_ms(builds))
+    known = next((figures for build in reversed(builds) if (figures := build.figures("latency_ms"))), {})
+    return replace(headline, release=release, gpu=gpu, latency_ms=known.get("median", known.get("mean")))
 
 
 def last_phase(run: Run) -> str:
@@ -194,11 +195,6 @@ def last_phase(run: Run) -> str:
 
 def _agreed(values: set[str]) -> str:
     return next(iter(values)) if len(values) == 1 else ""
-
-
-def _latency_ms(builds: Sequence[Build]) -> float | None:
-    figures = next((figures for build in reversed(builds) if (figures := build.figures("latency_ms"))), {})
-    return figures.get("median", figures.get("mean"))
 
 
 def _program(run: Run, builds: Sequence[Build]) -> str:

@@ -39,12 +39,12 @@ _SIDE = re.compile(STATED["side"])
 """What is compared with another on the same input: a type, a framework."""
 _REFERENCE, _OPTIMIZED = (re.compile(STATED[what]) for what in ("reference", "optimized"))
 """What a comparison is measured by, and what it is not."""
-_IDLE = 80
-"""The percentage of use from which on the GPU does not wait for others."""
-_BEHIND, _FAR, _ROUNDED = 6, 10, 0.03
-"""Lines, and times the part, that a whole may be away from its part; what may lack of its parts."""
+_IDLE, _ROUNDED = 80, 0.03
+"""The percentage of use from which on the GPU does not wait for others; what a total may lack of its parts."""
 _WHOLE, _NEARLY = 100, 0.9995
 """From here on numbers are shown without decimals; from here to 1 with more."""
+_UNTOLD = "not told"
+"""The side of figures of which nothing tells what ran."""
 _TIMES, _ALIKE = 1.2, 1.1
 """From here on it is said how many times apart figures of a name are; below, that they are alike."""
 _PART = 0.01
@@ -89,22 +89,9 @@ def _conclusions(results: Sequence[RunResult]) -> Iterator[tuple[str, SourceSpan
             yield from _parts(name, unit, grouped(values, itemgetter(0)))
     for block in grouped(times, lambda each: (each[1].group, each[1].unit, each[1].row and each[1].name)).values():
         yield from _of_total([(of.row or of.name, number, span) for number, of, span in block])
-    busy = max(
-        (each for each in named if _FORMS["busy"].search(each[1].name) and each[1].unit == "%"),
-        default=None,
-        key=itemgetter(0),
-    )
-    if busy is not None and busy[0] < _IDLE:
+    shares = [each for each in named if _FORMS["busy"].search(each[1].name) and each[1].unit == "%"]
+    if shares and (busy := max(shares, key=itemgetter(0)))[0] < _IDLE:
         yield f"the GPU is busy {figure(busy[0])} % of the time at most: it waits for the host", busy[2]
-    alone = [each for each in times if not each[1].group]
-    for one, two in pairwise(alone):
-        (short, of, span), (long, of_all, _) = sorted((one, two), key=itemgetter(0))
-        means = {bool(_FORMS["mean"].search(each.name.lower())) for each in (of, of_all)}
-        alike = of.unit == of_all.unit and len(means) == 1
-        is_near = two[2].line - one[2].line <= _BEHIND and alike and long < _FAR * short
-        if is_near and _FORMS["pure"].search(of.name) and _FORMS["whole"].search(of_all.name):
-            words = f"{figure(short)} of {figure(long)} {of.unit} is {of.name}"
-            yield f"{words}: {1 - short / long:.0%} is spent elsewhere", span
 
 
 def _parts(
@@ -200,18 +187,21 @@ def _of_sum(whole: float, name: StatedName, parts: Sequence[_Named]) -> str:
     return f"{name.name} {figure(whole)} {name.unit}{': ' if words else ''}{', '.join(words)}"
 
 
-def _of_sides(name: StatedName, unit: str, sides: Mapping[str, Sequence[_Named]]) -> str:
+def _of_sides(name: StatedName, unit: str, sides: Mapping[str, Sequence[_Named]], *, is_one: bool = False) -> str:
     """Spell figures by what ran, of many the median, of unlike ones the ends; say how much faster the best is."""
     words = []
     for side, each in sides.items():
         values = [value for value, *_ in each]
-        texts = [figure(median(values))] if side and is_steady(values) else [*dict.fromkeys(map(figure, values))]
+        texts = (
+            [figure(median(values))] if side != _UNTOLD and is_steady(values) else [*dict.fromkeys(map(figure, values))]
+        )
         ends = f"{figure(min(values))} to {figure(max(values))}"
-        words.append(f"{side or 'not told'} {', '.join(texts) if len(texts) <= _ROWS else ends}".strip())
-    title = f"{_FORMS['digits'].sub('N', shortened(name.name, _NAME))}{unit and f' in{unit}'}"
-    by_size = grouped((side for side in sides if side), lambda side: side.partition(", ")[2])
+        words.append(f"{shortened(side, _NAME)} {', '.join(texts) if len(texts) <= _ROWS else ends}".strip())
+    title = shortened(name.name, _NAME)
+    title = _FORMS["digits"].sub("N", title) if max(map(len, sides.values())) > 1 else title
+    by_size = grouped((side for side in sides if side != _UNTOLD and not is_one), lambda side: side.partition(", ")[2])
     said = [_quotient(name, {side: sides[side] for side in of_size}) for of_size in by_size.values()]
-    return f"{title}: {', '.join(words)}{''.join(said)}"
+    return f"{title}{unit and f' in{unit}'}: {', '.join(words)}{''.join(said)}"
 
 
 def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
@@ -231,8 +221,7 @@ def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
     ):
         return ""
     first, *others = sorted(usual, key=usual.__getitem__, reverse=is_rate)
-    spaced = {side: side.replace("_", " ") for side in others}
-    known = [side for side in others if _REFERENCE.search(spaced[side]) and not _OPTIMIZED.search(spaced[side])]
+    known = [side for side in others if _REFERENCE.search(side) and not _OPTIMIZED.search(side)]
     other = known[-1] if known else others[0]
     pairs = [*zip(sides[first], sides[other], strict=False)]
     steady = all(is_steady([value for value, *_ in sides[side]]) for side in (first, other))
@@ -269,7 +258,7 @@ def _of_group(group: Sequence[_Named]) -> str:
     (_, stated, _), *_ = group
     unit = f" {stated.unit or ('(unit not printed)' if _FORMS['time'].search(stated.name) else '')}".rstrip()
     if len({each.side for _, each, _ in group}) > 1:
-        return _of_sides(stated, unit, grouped(group, lambda each: each[1].side))
+        return _of_sides(stated, unit, grouped(group, lambda each: each[1].side or _UNTOLD))
     if labels := _labels(group):
         return _of_labels(group, labels, unit)
     means = [each for each in group if _FORMS["mean"].search(each[1].row.lower())]
@@ -325,16 +314,9 @@ def _of_labels(group: Sequence[_Named], labels: Sequence[tuple[str, ...]], unit:
         words = [f"{row} {figure(one)} and {figure(two)}" for row, one, two in pairs]
         both = f"{name}{unit and f' in{unit}'} of {sides[0]} and {sides[1]}, the largest change first"
         return f"{both}: {listed(words, _LABELS)}"
-    words = [
-        f"{shortened(' '.join(filter(None, each)), _NAME)} {figure(value)}".strip()
-        for each, value in zip(labels, values, strict=True)
-    ]
-    if len(words) > _LABELS:
-        ends = [words[values.index(end(values))] for end in (min, max)]
-        return f"{name}: {ends[0]} to {ends[1]}{unit} ({len(words)} of them, median {figure(median(values))})"
+    if len(labels) > _LABELS:
+        ends = [values.index(end(values)) for end in (min, max)]
+        words = [f"{shortened(' '.join(filter(None, labels[at])), _NAME)} {figure(values[at])}".strip() for at in ends]
+        return f"{name}: {' to '.join(words)}{unit} ({len(labels)} of them, median {figure(median(values))})"
     by_label = grouped(zip(labels, group, strict=True), lambda each: " ".join(filter(None, each[0])))
-    sides_of = {label: [one for _, one in each] for label, each in by_label.items()}
-    if len(sides_of) < len(labels) and all(map(side_of, sides_of)):
-        return _of_sides(stated, unit, sides_of)
-    apart = "" if of_one or len(sides_of) < len(labels) else _quotient(stated, sides_of)
-    return f"{name}{unit and f' in{unit}'}: {', '.join(words)}{apart}"
+    return _of_sides(stated, unit, {label: [one for _, one in each] for label, each in by_label.items()}, is_one=of_one)

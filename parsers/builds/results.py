@@ -59,7 +59,10 @@ def results(log: Log, passes: Passes) -> Sequence[tuple[RunResult, ...]]:
         readings += [(line, key, scale(number * factor)) for line, number in rows if not passes.discarded(line)]
     everything: list[tuple[int, str, float | Mapping[str, float], StatedName | None]]
     everything = [(*reading, None) for reading in readings]
-    everything += [(line, name.key, number, name) for line, number, name in _in_own_words(log)]
+    known = {line for kind in _KNOWN for line in log.lines(kind)}
+    of_texts = [*stated(log, known)]
+    of_rules = [*_by_rules(log, {line for line, *_ in of_texts})]
+    everything += [(line, name.key, number, name) for line, number, name in of_titles(log, of_texts, of_rules)]
     everything.sort(key=itemgetter(0))
     lines = np.array([line for line, *_ in everything], np.int64)
     spans = log.spans.of_each(lines)
@@ -152,13 +155,6 @@ _OWN = [(row["kind"], row["field"], row["name"]) for row in rows("own_figures", 
 _OWN_FIGURE = re.compile(r"([0-9.,:]+) *([^\d\s]*)")
 _SOURCE_RATE = re.compile(r"(?<![\w.'])([0-9]+(?:\.[0-9]+)?)(?= +\(|[,}])")
 _KNOWN = ("own_perf", *_OF_PERCENTILES, "mlperf_rate", "mlperf_setting", *_RATES, *(kind for kind, *_ in _SINGLE))
-
-
-def _in_own_words(log: LinesView) -> Iterator[tuple[int, float, StatedName]]:
-    """Give what programs state, under their own names; where no name is found, under ours."""
-    known = {line for kind in _KNOWN for line in log.lines(kind)}
-    found = [*stated(log, known)]
-    yield from of_titles(log, found, [*_by_rules(log, {line for line, *_ in found})])
 
 
 def _by_rules(log: LinesView, named: set[int]) -> Iterator[tuple[int, float, StatedName]]:

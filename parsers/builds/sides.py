@@ -1,8 +1,7 @@
 """Which side of a comparison figures belong to: the framework, type and device that a program began before them.
 
-A side begins at a heading (``=== FP16 ===``, ``TensorRT Results:``), a line that says what is begun (``Converting to
-TF-TRT FP16...``), a setting (``precision: int8``), a label of another figure (``PyTorch time: 9 ms``), and where a
-framework or an engine shows by its own lines. It ends where the next one begins.
+A side begins at a heading (``TensorRT Results:``), a line that says what is begun (``Converting to TF-TRT FP16...``), a
+setting (``precision: int8``), a label of another figure (``PyTorch time: 9 ms``), a line of a framework or an engine.
 """
 
 import re

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from math import isfinite, nan
 
-from trtforensics.console.counting import unlike_parts
+from trtforensics.console.counting import grouped, unlike_parts
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import StatedName
 from trtforensics.parsers.builds.sides import REFERRED, by_sides, side_of
@@ -60,10 +60,8 @@ _TOPIC = re.compile(
     rf"\W*((?=[A-Za-z])[A-Za-z /_-]*?(?:{_WORDS['measure']})[A-Za-z /_-]*?) *(?:[(\[]({_UNIT})[)\]])?\W*"
 )
 """A title that names the quantity of the statistics below it, and its unit."""
-_STATISTICS = 12
-"""Lines from such a title to its last statistic."""
-_GROUPS, _ABOVE, _WORDS_OF_TITLE = 64, 60, 14
-"""Titles of figures at most, lines from a title to a figure, words of a title."""
+_STATISTICS, _GROUPS, _ABOVE, _WORDS_OF_TITLE = 12, 64, 60, 14
+"""Lines from such a title to its last statistic, titles of figures at most, lines to a figure, words of a title."""
 _SIZE = _FORMS["size"]
 """A number of a run that is a title: a batch, a length, a level."""
 _SIZES = re.compile(rf"(?:{_SIZE.pattern}[ _]*)+[=:-]* *[0-9]+\b")
@@ -143,25 +141,21 @@ def _below(name: StatedName, title: str) -> StatedName:
 
 def _by_side(found: list[_Stated]) -> list[_Stated]:
     """Tell figures apart by what their names say of the side that they are of, or of its size: ``FP16 latency``."""
-    found = [
-        (line, value, StatedName("time", name.row, name.unit, name.name))
-        if _TIMES.fullmatch(name.unit) and not _SIDES.sub("", name.name).strip(_EDGES)
-        else (line, value, name)
-        for line, value, name in found
-    ]
-    sided = [
-        [] if REFERRED.search(name.name) else [each[0].strip(_EDGES) for each in _SIDES.finditer(name.name)]
-        for *_, name in found
-    ]
-    names = [re.sub(r"[\s_]*\x00[\s_]*", " ", _SIDES.sub("\0", name.name)).strip(_EDGES) for *_, name in found]
-    sides: dict[tuple[str, str], set[str]] = {}
-    for (*_, name), side, rest in zip(found, sided, names, strict=True):
-        sides.setdefault((rest, name.unit), set()).add(" ".join(side))
+    told: list[tuple[int, float, StatedName, str, str]] = []
+    for line, value, name in found:
+        sides = [] if REFERRED.search(name.name) else [each[0].strip(_EDGES) for each in _SIDES.finditer(name.name)]
+        rest = re.sub(r"[\s_]*\x00[\s_]*", " ", _SIDES.sub("\0", name.name)).strip(_EDGES)
+        if rest or not _TIMES.fullmatch(name.unit):
+            told.append((line, value, name, " ".join(sides), rest))
+        else:
+            told.append((line, value, StatedName("time", name.row, name.unit, name.name), "", "time"))
+    sides_of = grouped(told, lambda each: (each[4], each[2].unit))
+    several = {key for key, each in sides_of.items() if len({side for *_, side, _ in each}) > 1}
     return [
-        (line, value, replace(name, name=rest, group=": ".join(filter(None, (" ".join(side), name.group)))))
-        if side and _MEASURES.search(rest) and len(sides[rest, name.unit]) > 1 and not _SIGNED.search(name.name)
+        (line, value, replace(name, name=rest, group=": ".join(filter(None, (side, name.group)))))
+        if side and _MEASURES.search(rest) and (rest, name.unit) in several and not _SIGNED.search(name.name)
         else (line, value, name)
-        for (line, value, name), side, rest in zip(found, sided, names, strict=True)
+        for line, value, name, side, rest in told
     ]
 
 
