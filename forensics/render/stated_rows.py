@@ -39,16 +39,13 @@ _SIDE = re.compile(STATED["side"])
 """What is compared with another on the same input: a type, a framework."""
 _REFERENCE, _OPTIMIZED = (re.compile(STATED[what]) for what in ("reference", "optimized"))
 """What a comparison is measured by, and what it is not."""
-_IDLE, _ROUNDED = 80, 0.03
-"""The percentage of use from which on the GPU does not wait for others; what a total may lack of its parts."""
+_IDLE, _ROUNDED, _PART = 80, 0.03, 0.01
+"""The percentage of use from which the GPU does not wait; what a total may lack of its parts; the least part told."""
 _WHOLE, _NEARLY = 100, 0.9995
 """From here on numbers are shown without decimals; from here to 1 with more."""
-_UNTOLD = "not told"
-"""The side of figures of which nothing tells what ran."""
+_UNTOLD = "not told"  # what ran
 _TIMES, _ALIKE = 1.2, 1.1
 """From here on it is said how many times apart figures of a name are; below, that they are alike."""
-_PART = 0.01
-"""The least part of a sum that is shown."""
 
 
 def figure(value: float) -> str:

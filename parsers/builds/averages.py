@@ -48,7 +48,9 @@ def levels(view: LinesView) -> Iterator[_Found]:
     starts = np.cumsum(counts) - counts + np.where(np.arange(len(lines)) >= gap, omitted, 0)
     whole = float(counts.sum() + omitted)
     peak = int(np.argmax(times))
-    if times[peak] >= _PEAK * _median(times):
+    ordered = np.sort(times)  # np.median imports numpy.ma, which takes longer than all averages of a log
+    usual = (ordered[(len(times) - 1) // 2] + ordered[len(times) // 2]) / 2
+    if times[peak] >= _PEAK * usual:
         part = round(float(starts[peak]) / whole, 6)
         slowest = {"average": float(times[peak]), "calls": float(counts[peak]), "part": part}
         yield int(lines[peak]), "gpu_peak_ms", slowest
@@ -72,12 +74,6 @@ def _told(line: int, key: str, before: float, after: float, **part: float) -> It
     """Give two levels that are far enough from each other."""
     if abs(after - before) >= _HIGH * before:
         yield int(line), key, {"before": round(float(before), 6), "after": round(float(after), 6), **part}
-
-
-def _median(times: NDArray[np.float64]) -> float:
-    """Return the median; ``np.median`` imports ``numpy.ma``, which takes longer than all averages of a log."""
-    ordered = np.sort(times)
-    return float(ordered[(len(times) - 1) // 2] + ordered[len(times) // 2]) / 2
 
 
 def _line_through(times: NDArray[np.float64]) -> NDArray[np.float64]:
