@@ -11,7 +11,7 @@ from trtforensics.console.counting import counted, grouped, listed, unlike_parts
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import RunResult, StatedName
 from trtforensics.model.span import SourceSpan
-from trtforensics.parsers.builds.sides import is_steady, side_of
+from trtforensics.parsers.notation.sides import is_steady, side_of
 from trtforensics.render.names import shortened
 
 _Named = tuple[float, StatedName, SourceSpan]

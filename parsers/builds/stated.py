@@ -9,18 +9,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import isfinite, nan
+from operator import itemgetter
 
 from trtforensics.console.counting import grouped, unlike_parts
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import StatedName
-from trtforensics.parsers.builds.sides import REFERRED, by_sides, side_of
 from trtforensics.parsers.builds.views import LinesView
+from trtforensics.parsers.notation.sides import BEFORE, FORMS, UNKNOWN, begun_by, is_steady, side_of
 
 _Figure = tuple[StatedName, str]
 _Stated = tuple[int, float, StatedName]
 
 _TYPED = ("typed_other", "prompt", "cell")
 _LOADED = ("loaded_file", "loaded_file_said")
+_ENGINE = ("own_building", "own_built", "loaded_file", "own_loaded", "engine_built", "poly_built", "engine_loaded")
+_TF_TRT = ("of_tf_trt", "tftrt_version", "tftrt_engine", "tftrt_segment")
+"""Kinds of line that show an engine of TensorRT, and TensorFlow's use of it."""
+_REFERRED = FORMS["referred"]
+_COMPILER, _FRAMEWORK, _TEXT, _LABEL = range(4)
+"""What begins a side: Torch-TensorRT's message, other lines of frameworks, a text, the label of a figure."""
 _MOST = 20_000
 """Figures that are read of a log."""
 _LONGEST, _LONGEST_NAME, _LONGEST_NUMBER, _GAP = 300, 60, 24, 4
@@ -113,7 +120,7 @@ def of_titles(log: LinesView, found: list[_Stated], others: list[_Stated]) -> li
 
     That is the line of a form before each that is never the same. ``others`` are read by rules and have no titles.
     """
-    found = by_sides(log, [*_by_side(found), *others])
+    found = _by_sides(log, [*_by_side(found), *others])
     if not found or log.has("own_options"):  # runs of one script are told apart as they are
         return found
     lines = {line for line, *_ in found}
@@ -133,6 +140,75 @@ def of_titles(log: LinesView, found: list[_Stated], others: list[_Stated]) -> li
     ]
 
 
+def _segments(log: LinesView, found: Sequence[_Stated]) -> list[tuple[int, str]]:
+    """Return the sides with the lines at which they begin; those without a figure between make one."""
+    loggers = dict(log.each("dialect", "dialect"))
+    begins, figures = [*loggers], {line for line, *_ in found}
+    texts = ((line, str(text)) for line, text in log.each("untyped", "text") if line not in figures)
+    changes = [(line, _FRAMEWORK, {"framework": "TF-TRT"}) for line in log.lines(*_TF_TRT)]
+    changes += [
+        (line, _FRAMEWORK, side_of(str(path).replace("/", " "))) for line, path in log.each("own_saved", "name")
+    ]
+    changes = (
+        changes
+        if log.has(*_TF_TRT)
+        else [(line, _FRAMEWORK, {"framework": "TensorRT"}) for line in log.lines(*_ENGINE)]
+    )
+    for line, text in log.each("message", "text"):
+        if begins and loggers[begins[bisect_right(begins, line) - 1]].startswith("torch_tensorrt"):
+            given = side_of(text.partition("dtype as")[2].partition(",")[0])
+            changes.append((line, _COMPILER, {"framework": "Torch-TensorRT", **given}))
+    changes += [(line, _TEXT, begun) for line, text in texts if (begun := begun_by(text)) is not None]
+    changes += [(line, _LABEL, {} if _REFERRED.search(name.name) else side_of(name.name)) for line, _, name in found]
+    state, segments, figured = dict[str, str](), [(0, "")], False
+    for line, rank, begun in sorted(changes, key=itemgetter(0, 1)):
+        if any(begun.values()) or (begun and (figured or state)):
+            old = state.get("framework")
+            goes_on = begun.get("framework", old) == old and not (rank == _COMPILER and figured)
+            state = {**(state if goes_on else {}), **begun}
+            label = " ".join(filter(None, (state.get(of) for of in UNKNOWN)))
+            segments[len(segments) if figured else max(1, len(segments) - 1) :] = [(line, label)]
+        figured = rank == _LABEL or (figured and not begun)
+    return segments
+
+
+def _is_sided(name: StatedName) -> bool:
+    """Whether a figure's own names say what ran, as those of a table's rows do."""
+    if name.row and not _STATISTIC.fullmatch(name.row):
+        return True
+    told = side_of(f"{'' if _REFERRED.search(name.name) else name.name} {name.group}")
+    return not told.keys() <= {"device"}
+
+
+def _by_sides(log: LinesView, found: list[_Stated]) -> list[_Stated]:
+    """Name the sides of figures that come again under one name with another side; those of an unsure one stay."""
+    groups = grouped((each for each in found if not _is_sided(each[2])), lambda each: each[2].key)
+    segments = _segments(log, found) if any(len(group) > 1 for group in groups.values()) else []
+    if {line for line, _ in segments[1:]} <= {*log.lines(*_LOADED)}:
+        return found  # engines are told apart by the names of their files
+    first = next((label for _, label in segments if label), "")
+    before = BEFORE.get(first.partition(" ")[0], "")
+    texts = [(line, str(text)[:_LONGEST]) for line, text in log.each("untyped", "text")]
+    if not before and all(re.match("TensorRT|$", label) for _, label in segments):
+        is_torch = any(line < segments[1][0] and FORMS["signs"].search(text) for line, text in texts)
+        before = "PyTorch" if is_torch else f"before {first}"
+    segments[0] = 0, before
+    sizes = [(line, match[1]) for line, text in texts if (match := FORMS["input"].search(text))]
+    ends = [line for line, _ in (*segments[1:], (log.last_line + 1, ""))]
+    of: dict[tuple[int, StatedName], str] = {}
+    for group in groups.values():
+        parts = grouped(group, lambda each: bisect_right(segments, (each[0], "~")) - 1)
+        told = {at: segments[at][1] if is_steady([value for _, value, _ in each]) else "" for at, each in parts.items()}
+        if 0 in told and before:
+            told[0] = told[0] or f"before {first}"
+        given = {at: {size for line, size in sizes if segments[at][0] <= line < ends[at]} for at in told}
+        is_unlike = len({frozenset(each) for each in given.values() if each}) > 1
+        for at, each in parts.items() if len({*told.values()} - {""}) > 1 else ():
+            size = f", input {min(given[at])}" if is_unlike and len(given[at]) == 1 and told[at] else ""
+            of |= {(line, name): told[at] + size for line, _, name in each}
+    return [(line, value, replace(name, side=of.get((line, name), ""))) for line, value, name in found]
+
+
 def _below(name: StatedName, title: str) -> StatedName:
     sided = side_of(title) and side_of(f"{name.name} {name.row}")  # which may be another
     new = title and not name.side and not sided
@@ -143,7 +219,7 @@ def _by_side(found: list[_Stated]) -> list[_Stated]:
     """Tell figures apart by what their names say of the side that they are of, or of its size: ``FP16 latency``."""
     told: list[tuple[int, float, StatedName, str, str]] = []
     for line, value, name in found:
-        sides = [] if REFERRED.search(name.name) else [each[0].strip(_EDGES) for each in _SIDES.finditer(name.name)]
+        sides = [] if _REFERRED.search(name.name) else [each[0].strip(_EDGES) for each in _SIDES.finditer(name.name)]
         rest = re.sub(r"[\s_]*\x00[\s_]*", " ", _SIDES.sub("\0", name.name)).strip(_EDGES)
         if rest or not _TIMES.fullmatch(name.unit):
             told.append((line, value, name, " ".join(sides), rest))

@@ -1,0 +1,63 @@
+"""Which side of a comparison figures belong to: the framework, type and device that a program began before them.
+
+A side begins at a heading (``TensorRT Results:``), a line that says what is begun (``Converting to TF-TRT FP16...``), a
+setting (``precision: int8``), a label of another figure (``PyTorch time: 9 ms``), a line of a framework or an engine.
+"""
+
+import re
+from collections.abc import Sequence
+from statistics import median
+
+from trtforensics.console.counting import grouped
+from trtforensics.knowledge.table import rows
+
+_ROWS = grouped(rows("sides", "trtforensics.parsers.notation"), lambda row: row["of"])
+_WORDS = [
+    (of, row["name"], re.compile(row["pattern"], re.IGNORECASE))
+    for of in ("framework", "type", "device")
+    for row in _ROWS[of]
+]
+BEFORE = {row["pattern"]: row["name"] for row in _ROWS["before"]}
+"""What ran before a framework that takes its model from it."""
+FORMS = {of: re.compile(_ROWS[of][0]["pattern"]) for of in _ROWS}
+"""What begins a side or none, what a heading says besides, what renews the model, shows PyTorch, is compared with."""
+UNKNOWN = {"framework": "", "type": "", "device": ""}
+_LONGEST, _LEFT = 110, 24
+"""Characters of a line that begins a side, and of what a heading may say besides."""
+_NEAR, _MOST = 0.2, 0.75
+"""How far from the median most of the figures lie that are of one side."""
+
+
+def side_of(text: str) -> dict[str, str]:
+    """Return what a text names of a side: the first framework, type and device."""
+    found: dict[str, tuple[int, str]] = {}
+    for of, name, pattern in _WORDS:
+        match = pattern.search(text.replace("_", " "))
+        if match and (of not in found or match.start() < found[of][0]):
+            found[of] = match.start(), name
+    return {of: name for of, (_, name) in found.items()}
+
+
+def begun_by(text: str) -> dict[str, str] | None:
+    """Return the side that a line begins, with empty texts where it ends the one before; None if it does neither."""
+    if len(text) > _LONGEST:
+        return None
+    if FORMS["renewed"].search(text):
+        return UNKNOWN | ({} if "onnx" in text.lower() else side_of(text.partition(",")[0].replace("/", " ")))
+    said = FORMS["target"].sub("", text) if re.search("(?i)conver|compil", text) else text
+    named = side_of(said)
+    if side_of(FORMS["source"].sub("", said)).get("framework") != named.get("framework"):
+        named.pop("framework", None)
+    if not named or FORMS["none"].search(text):
+        return None
+    left = FORMS["common"].sub("", said)
+    for _, _, pattern in _WORDS:
+        left = pattern.sub("", left)
+    is_short = len(re.sub(r"[\W_]+", "", left)) <= _LEFT * bool(FORMS["headed"].match(text))
+    return named if is_short or FORMS["begun"].search(text) or FORMS["stated"].match(text) else None
+
+
+def is_steady(values: Sequence[float]) -> bool:
+    """Whether figures are of one thing: most lie near their median."""
+    usual = median(values)
+    return sum(abs(value - usual) <= _NEAR * abs(usual) for value in values) >= _MOST * len(values)
