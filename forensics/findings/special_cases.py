@@ -105,16 +105,16 @@ def _python(line: str, around: str) -> str:
     return ""
 
 
-_RESHAPED = re.compile(r"cannot reshape array of size (\d+) into shape \((?!.*newaxis)([\d, ]+)\)")
+_RESHAPED = re.compile(r"array (?:of size|from(?: the)? shape) \(?([\d, ]+)\)? into shape \((?!.*newaxis)([\d, ]+)\)")
 
 
 def _reshaped(line: str) -> str:
     """Say how an array that is cut into another shape would fit: as other channels, rows, grid or batch, or in part."""
     cut = _RESHAPED.search(line)
-    count, sizes = (int(cut[1]), [int(size) for size in cut[2].split(",") if size.strip()]) if cut else (0, [])
-    whole = prod(sizes)
-    if not count * whole:
-        return ""
+    _, sizes = first = [[int(size) for size in re.findall(r"\d+", side)] for side in cut.groups()] if cut else ([], [0])
+    count, whole = map(prod, first)
+    if not count * whole or count == whole:
+        return "equal" * (whole > 0)
     if whole % count == 0 or count % whole == 0:
         return f"part 1/{whole // count}" if whole > count else f"batch {count // whole}"
     if sizes[3:] and count * sizes[1] % whole == 0:

@@ -26,9 +26,9 @@ _PRINTED, _SAID, _SETTING, _RUN, _COPY, _RATE, _SPEED = (
 """What programs print beside loggers, what an owner says (four words in a row) or types, and lines of settings; names
 of times that a run and a copy of its outputs take, of rates, and of either."""
 _OURS, _OTHER, _SIDE = (re.compile(STATED[what]) for what in ("optimized", "reference", "side"))
-_MANY, _START, _FAR, _ALIKE = 3, 2.5, 5, 0.95
+_MANY, _START, _FAR, _ALIKE, _ASKED = 3, 2.5, 5, 0.95, ("type_asked", "type_mode", "type_on")
 """Times of a program that may show its start, how many times the usual one the first is, and a copy its run; a part
-from which on figures are alike."""
+from which on figures are alike; kinds of lines that say which types are asked for, in whatever words."""
 
 
 def as_excerpt(case: Case, read: QuotedLog, worst: Severity) -> Case:
@@ -71,7 +71,7 @@ def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
 def shown(case: Case) -> Iterator[Observation]:
     """Give the first case of the table that holds of an excerpt; it cites the lines that show it."""
     text = case.excerpt
-    told = {note.span.line for note in case.build.notes if note.kind not in {*CLASSES, ANY_ERROR}}
+    told = {note.span.line for note in case.build.notes if note.kind not in {*CLASSES, ANY_ERROR, *_ASKED}}
     amounts = _amounts(case.build.results) if text else {}
     words = "\n".join(
         amounts.get(number, "")
