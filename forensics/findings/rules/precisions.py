@@ -294,7 +294,7 @@ def silent_float(case: Case) -> Iterator[Observation]:
         what = listed(types) if types else "A reduced precision"
         yield Observation(
             f"{what} was {'asked for' if types else 'allowed'}, but all {len(layers)} layers give FP32",
-            [*(note.span for note in asked), *spans],
+            [*dict.fromkeys(note.span for note in asked), *spans],
             cause="TensorRT was free to use a reduced type and found none faster, constraints keep all layers in FP32, "
             "or INT8 had no ranges, of a calibration or of Q/DQ.",
             settle="A detailed engine dump: types inside a layer are not printed otherwise",
