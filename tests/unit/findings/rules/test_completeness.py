@@ -82,7 +82,7 @@ def test_a_verbose_log_is_not_asked_for_where_it_would_change_nothing(text: str,
 @pytest.mark.parametrize(("flags", "said"), [("--loadEngine=m.plan", True), ("--fp16", False)])
 def test_of_a_loaded_engine_it_says_that_the_options_are_not_its_own(flags: str, *, said: bool, tmp_path: Path) -> None:
     (found,) = of_code(report_on(marked(f"&& 8.6.1 {flags}\n&&. end").text, tmp_path), "TF705")
-    assert found.cause.startswith("The command loads an engine") is said
+    assert found.cause.startswith("The run loads an engine") is said
 
 
 @pytest.mark.parametrize(

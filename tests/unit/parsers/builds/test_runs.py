@@ -204,6 +204,7 @@ FAILED_PARTS = {
     "Network must have at least one output": "build failed",
     "INVALID_CONFIG: The engine plan file is generated on an incompatible device": "loading failed",
     "IExecutionContext::enqueueV3: Error Code 3: API Usage Error": "inference failed",
+    "[executionContext.cpp::enqueueInternal::7] Error Code 3: API Usage Error (none)": "inference failed",
     "No block in the forward function (/tmp/nightlybuild/cache.cpp:7)": "inference failed",
     "[foreignBuilderUtils.cpp::kind::7] Error Code 9: Internal Error (none)": "build failed",
 }

@@ -28,6 +28,7 @@ CASES = {
     "mean time 6 ms\nWARNING: [Torch-TensorRT] - Dilation not used in Max pooling converter\nmean time 2 ms": (
         "PyTorch 6, Torch-TensorRT 2"
     ),
+    "using trt --fp16\nlatency: 4 ms\nusing pytorch_quant int8\nlatency: 5 ms": "TensorRT FP16 4, TensorRT INT8 5",
     "Compiling ONNX -> TensorRT\nlatency: 2 ms\nTiming PyTorch on CPU\nlatency: 9 ms": "TensorRT 2, PyTorch CPU 9",
 }
 """Lines, and the sides with their values."""
