@@ -262,10 +262,10 @@ class RunEvidence:
         serving = self._serving()
         if self._went_wrong() or (serving is not None and serving.ending is Ending.NONE):
             return None
-        for line in self._view.lines("own_goal", *OF_BENCHMARKS)[-1:]:
-            begins = max(self._view.lines("own_building"), default=0) > line  # a step after that which is done
-            if not begins and not self._works_after(line, besides=PhaseName.INFER):
-                return _Ended(Ending.PASSED, line, "it says that it is done")
+        done = max(self._view.lines("own_goal", *OF_BENCHMARKS), default=0)
+        begun = max(self._view.lines("own_building"), default=0)  # of a step after that which is done
+        if done and done >= begun and not self._works_after(done, besides=PhaseName.INFER):
+            return _Ended(Ending.PASSED, done, "it says that it is done")
         ends = self._view.lines(*_OWN_ENDS)
         if ends and not self._goes_on_after(ends[-1]):
             return _Ended(Ending.PASSED, ends[-1], "it says that it came to its end")
@@ -313,11 +313,13 @@ class RunEvidence:
         since = max(begun, default=0)
         if self._went_wrong(since) or self._view.has(*_ANNOUNCED):
             return None
-        for line in (line for line in self._inferred[-1:] if line > since):
-            return _Ended(Ending.PASSED, line, _NO_END.format("it states its times of inference"), "inference ran")
-        made = [*self._view.lines(*ENGINE_MADE)[-1:], *(loaded[-1:] if begun else ())]
-        for line in (line for line in made if line > since):
-            return _Ended(Ending.PASSED, line, _NO_END.format("its engine was built"), "engine built")
+        ran = max(self._inferred, default=0)
+        if ran > since:
+            return _Ended(Ending.PASSED, ran, _NO_END.format("it states its times of inference"), "inference ran")
+        made = max(self._view.lines(*ENGINE_MADE), default=0)
+        built = made if made > since else max(loaded, default=0) if begun else 0
+        if built > since:
+            return _Ended(Ending.PASSED, built, _NO_END.format("its engine was built"), "engine built")
         if loaded and not begun:
             return _Ended(Ending.NONE, loaded[-1], _NO_END.format("its engine was loaded"), "engine loaded")
         return None

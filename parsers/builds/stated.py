@@ -145,15 +145,10 @@ def _segments(log: LinesView, found: Sequence[_Stated]) -> list[tuple[int, str]]
     loggers = dict(log.each("dialect", "dialect"))
     begins, figures = [*loggers], {line for line, *_ in found}
     texts = ((line, str(text)) for line, text in log.each("untyped", "text") if line not in figures)
-    changes = [(line, _FRAMEWORK, {"framework": "TF-TRT"}) for line in log.lines(*_TF_TRT)]
-    changes += [
-        (line, _FRAMEWORK, side_of(str(path).replace("/", " "))) for line, path in log.each("own_saved", "name")
-    ]
-    changes = (
-        changes
-        if log.has(*_TF_TRT)
-        else [(line, _FRAMEWORK, {"framework": "TensorRT"}) for line in log.lines(*_ENGINE)]
-    )
+    of_engines, framework = (_TF_TRT, "TF-TRT") if log.has(*_TF_TRT) else (_ENGINE, "TensorRT")
+    changes = [(line, _FRAMEWORK, {"framework": framework}) for line in log.lines(*of_engines)]
+    for line, path in log.each("own_saved", "name") if of_engines is _TF_TRT else ():
+        changes.append((line, _FRAMEWORK, side_of(str(path).replace("/", " "))))
     for line, text in log.each("message", "text"):
         if begins and loggers[begins[bisect_right(begins, line) - 1]].startswith("torch_tensorrt"):
             given = side_of(text.partition("dtype as")[2].partition(",")[0])
@@ -197,7 +192,7 @@ def _by_sides(log: LinesView, found: list[_Stated]) -> list[_Stated]:
     ends = [line for line, _ in (*segments[1:], (log.last_line + 1, ""))]
     of: dict[tuple[int, StatedName], str] = {}
     for group in groups.values():
-        parts = grouped(group, lambda each: bisect_right(segments, (each[0], "~")) - 1)
+        parts = grouped(group, lambda each: bisect_right(segments, each[0], key=itemgetter(0)) - 1)
         told = {at: segments[at][1] if is_steady([value for _, value, _ in each]) else "" for at, each in parts.items()}
         if 0 in told and before:
             told[0] = told[0] or f"before {first}"

@@ -15,9 +15,7 @@ from trtforensics.parsers.grammar.line_kinds import SENTENCE, LineKind, named_fi
 _OF_ENGINE = "refused_load"
 _MOST_WRAPPED = 8
 """Wrappers that are taken off one message."""
-_INTERNAL, _BARE_CHECK, _BARE, _REASON, _LAYER, _PLACE, _FRAMES, _SIGN, _NAMES, _ALONE, _SAYS, _NOT = (
-    re.compile(row["pattern"]) for row in rows("sentence_parts", "trtforensics.parsers.notation")
-)
+_PARTS = {row["what"]: re.compile(row["pattern"]) for row in rows("sentence_parts", "trtforensics.parsers.notation")}
 """What stands before checks of TensorRT's own code, and such a check where the error below names its place; a sentence
 that only names its class, or opens what stands below; its reason, which it is about; a layer's name, which it is not
 about; the source file and the stack behind it. Of conditions: a sign; where a name in C++ begins a new word; a pointer
@@ -33,9 +31,12 @@ def classified(message: str, below: str = "") -> tuple[str, dict[str, str | None
     ``node`` the ONNX node. ``below`` is the line below, which holds the words of some conditions; a field of that name
     tells that it was read.
     """
-    text, known = _PLACE.sub("", _FRAMES.sub("", message[:_MOST_READ]).strip()), dict[str, str | None]()
+    text, known = (
+        _PARTS["place"].sub("", _PARTS["frames"].sub("", message[:_MOST_READ]).strip()),
+        dict[str, str | None](),
+    )
     words, broken = "", None
-    internal = bool(_INTERNAL.search(text) or _BARE_CHECK.match(text))
+    internal = bool(_PARTS["internal"].search(text) or _PARTS["bare check"].match(text))
     for _ in range(_MOST_WRAPPED):
         wrapped = _unwrapped(text)
         if wrapped is None:
@@ -50,8 +51,8 @@ def classified(message: str, below: str = "") -> tuple[str, dict[str, str | None
         elif not text:
             text = words = in_words(condition)
             break
-    kind = next((name for sentence in (*_REASON.findall(text), text) if (name := _class_of(sentence))), None)
-    if kind is None or not text or _BARE.fullmatch(text):
+    kind = next((name for sentence in (*_PARTS["reason"].findall(text), text) if (name := _class_of(sentence))), None)
+    if kind is None or not text or _PARTS["bare"].fullmatch(text):
         return None
     if classes()[_OF_ENGINE].match_text.search(known.get("site") or ""):
         kind = _OF_ENGINE  # a plugin's constructor that reads an engine
@@ -62,7 +63,7 @@ def classified(message: str, below: str = "") -> tuple[str, dict[str, str | None
 
 
 def _class_of(text: str) -> str | None:
-    plain = _LAYER.sub("", text)
+    plain = _PARTS["layer"].sub("", text)
     return next((name for name, kind in classes().items() if kind.match_text.search(plain)), None)
 
 
@@ -102,11 +103,11 @@ def in_words(condition: str) -> str:
         text = text[1:-1].strip()
     for row in _conditions():
         text = re.sub(row["pattern"], row["words"], text)
-    if _ALONE.fullmatch(text):
-        return f"no {_NAMES.sub(' ', text)} was made"
-    text = _NOT.sub("not ", _SIGN.sub(lambda sign: f" {dict(_SIGNS)[sign.group(1)]} ", text))
-    text = _NAMES.sub(" ", text)
-    text = text if _SAYS.search(text) else f"{text} holds"
+    if _PARTS["alone"].fullmatch(text):
+        return f"no {_PARTS['names'].sub(' ', text)} was made"
+    text = _PARTS["not"].sub("not ", _PARTS["sign"].sub(lambda sign: f" {dict(_SIGNS)[sign.group(1)]} ", text))
+    text = _PARTS["names"].sub(" ", text)
+    text = text if _PARTS["says"].search(text) else f"{text} holds"
     return re.sub(r"\s+", " ", text.replace("'s shape's rank", "'s rank")).strip()
 
 

@@ -73,12 +73,11 @@ def shown(case: Case) -> Iterator[Observation]:
     text = case.excerpt
     told = {note.span.line for note in case.build.notes if note.kind not in {*CLASSES, ANY_ERROR, *_ASKED}}
     amounts = _amounts(case.build.results) if text else {}
-    words = "\n".join(
-        amounts.get(number, "")
-        + line
-        * bool(number not in told and _SAID.search(line) and not _PRINTED.search(line) and not prefix_of(line.encode()))
-        for number, line in enumerate(text.split("\n"), 1)
-    )
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        is_said = _SAID.search(line) and not _PRINTED.search(line) and not prefix_of(line.encode())
+        lines[number - 1] = amounts.get(number, "") + (line if is_said and number not in told else "")
+    words = "\n".join(lines)
     cases = [row for row in shared_cases("excerpts") if text and (not row.settle or case.worst is Severity.NOTE)]
     found = special(cases, LoggedBuild(case.log, case.build), words, text)
     if found is not None:
