@@ -129,6 +129,8 @@ _OF_INFERENCE = {"gpu_compute_ms", "latency_ms", "throughput_qps"}
 _NOT_TIMED = re.compile(r"(?i:load|buil[dt]|export|calib|pars)")
 """What tells the time of a step before the inferences."""
 _LIMIT = re.compile(r"latency \(ns\) ([0-9]+)")
+_OF_EXCERPT = 20
+"""Lines of a text that may stop where its owner cut it."""
 _COMPARISON = re.compile(r"(\w+)(>=|<)(?:([0-9.]+)\*)?(\w[\w.]*)")
 
 
@@ -188,6 +190,7 @@ def _of_run(build: Build, run: Run | None) -> Values:
     phases = {each.name for each in run.phases}
     errors = [message.text for message in build.messages if message.severity == "E"]
     levels = {message.severity for message in build.messages} | {note.level for note in build.notes}
+    is_log = "E" not in levels and run.phases and run.last_line - run.first_line >= _OF_EXCERPT
     return {
         run.program.value: True,
         "passed": run.outcome.ending is Ending.PASSED,
@@ -200,7 +203,7 @@ def _of_run(build: Build, run: Run | None) -> Values:
         "one_runner": run.program is Program.POLYGRAPHY and len(runners) == 1 and not run.comparisons,
         "nothing": ended and bool(build.command) and not build.results and not run.comparisons,
         "file": run.engine_file,
-        "stopped": last_phase(run) if run.phases and last_phase(run)[-6:] in {" build", "import"} else "",
+        "stopped": last_phase(run) if is_log and last_phase(run)[-6:] in {" build", "import"} else "",
         "target": max((float(each) for text, _ in run.facts for each in TARGET.findall(text)), default=0.0),
         "reached": build.number("throughput_qps") or 0.0,
         "limit": max((int(each[1]) / 1e6 for text, _ in run.facts if (each := _LIMIT.search(text))), default=0.0),

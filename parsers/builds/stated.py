@@ -190,6 +190,7 @@ def _by_sides(log: LinesView, found: list[_Stated]) -> list[_Stated]:
     segments[0] = 0, before
     sizes = [(line, match[1]) for line, text in texts if (match := FORMS["input"].search(text))]
     ends = [line for line, _ in (*segments[1:], (log.last_line + 1, ""))]
+    loaded = [(0, ""), *log.each("loaded_file", "name")]
     of: dict[tuple[int, StatedName], str] = {}
     for group in groups.values():
         parts = grouped(group, lambda each: bisect_right(segments, each[0], key=itemgetter(0)) - 1)
@@ -198,10 +199,17 @@ def _by_sides(log: LinesView, found: list[_Stated]) -> list[_Stated]:
             told[0] = told[0] or f"before {first}"
         given = {at: {size for line, size in sizes if segments[at][0] <= line < ends[at]} for at in told}
         is_unlike = len({frozenset(each) for each in given.values() if each}) > 1
-        for at, each in parts.items() if len({*told.values()} - {""}) > 1 else ():
+        engines = {(told[at], _last(loaded, line)) for at, each in parts.items() for line, *_ in each}
+        is_sure = len({*told.values()} - {""}) > 1 and len({side for side, _ in engines}) == len(engines)
+        for at, each in parts.items() if is_sure else ():
             size = f", input {min(given[at])}" if is_unlike and len(given[at]) == 1 and told[at] else ""
             of |= {(line, name): told[at] + size for line, _, name in each}
     return [(line, value, replace(name, side=of.get((line, name), ""))) for line, value, name in found]
+
+
+def _last(told: Sequence[tuple[int, str]], line: int) -> str:
+    """Return what was told last before a line."""
+    return told[bisect_right(told, line, key=itemgetter(0)) - 1][1]
 
 
 def _below(name: StatedName, title: str) -> StatedName:

@@ -344,8 +344,9 @@ def integers_compared(case: Case) -> Iterator[Observation]:
 
 _MEASURE, _OURS, _REFERENCE = (re.compile(STATED[what]) for what in ("accuracy", "optimized", "reference"))
 """A measure of accuracy, better where it is higher, or an error rate; what names TensorRT's side, and the other."""
-_KEPT, _GROWN = 0.9, 1.25
-"""Parts of the reference's measure: below it, above it of an error rate, more is lost than by rounding."""
+_KEPT, _GROWN, _SOMETHING = 0.9, 1.25, 0.01
+"""Parts of the reference's measure: below it, above it of an error rate, more is lost than by rounding; a reference
+that finds less than that finds nothing, so that nothing can be lost."""
 
 
 @explained("TF259")
@@ -362,9 +363,10 @@ def worse_measures(case: Case) -> Iterator[Observation]:
         key = f"{measure[0].lower()} {name.unit}"
         before, label = reference.get(key, (result, ""))
         part = number / (before.number or 1)
+        is_worse = part < _KEPT and (before.number or 0) > _SOMETHING if measure["higher"] else part > _GROWN
         if side and not _OURS.search(side):
             reference[key] = result, side
-        elif side and label and (part < _KEPT if measure["higher"] else part > _GROWN):
+        elif side and label and is_worse:
             ours, other = (f"{figure(each.number or 0)} {name.unit}".rstrip() for each in (result, before))
             title = f"{measure[0]} is {ours} with {side}, {other} with {label}"
             yield Observation(title, (result.span, before.span), same_as=key)

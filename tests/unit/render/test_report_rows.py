@@ -454,3 +454,13 @@ def test_relative_errors_that_are_infinite_are_not_passed_over(read: Load) -> No
     both = "".join([*COMPARED.splitlines(keepends=True)[:-1], *lines, COMPARED.splitlines()[-1]])
     assert "of 1 output it is infinite, as where a value is 0, or not shown" in said(read(both))
     assert "infinite" not in said(read(COMPARED))
+
+
+@pytest.mark.parametrize(("lines", "tells"), [(30, True), (3, False)])
+def test_a_log_that_stops_in_a_build_does_not_say_why_and_an_excerpt_is_only_cut(
+    lines: int, read: Load, *, tells: bool
+) -> None:
+    text = "Building the TensorRT engine\n" + "".join(
+        f"[TRT] [V] Tactic: {number} Time: 0.25\n" for number in range(lines)
+    )
+    assert ("the log stops in the phase build and does not say why" in said(read(text))) is tells

@@ -43,3 +43,11 @@ def test_int8_without_calibration_is_certain_where_the_log_names_the_nodes(nodes
     (found,) = of_code(report_on(marked(options + nodes).text, tmp_path), "TF219")
     assert ("has no Q/DQ" in found.title) is bool(nodes)
     assert bool(found.settle) is not bool(nodes)
+
+
+@pytest.mark.parametrize(("reference", "ours", "tells"), [(0.4, 0.2, True), (0.002, 0.001, False)])
+def test_what_the_reference_does_not_find_cannot_be_lost(
+    reference: float, ours: float, tmp_path: Path, *, tells: bool
+) -> None:
+    text = f"| mAP of the PyTorch crow: {reference}\n| mAP of the TensorRT crow: {ours}\nI Loaded engine size: 7 MiB"
+    assert bool(of_code(report_on(marked(text).text, tmp_path), "TF259")) is tells

@@ -84,3 +84,11 @@ def test_unlike_figures_are_compared_one_by_one(load: Load) -> None:
 def test_a_speedup_belongs_to_what_is_faster(load: Load) -> None:
     text = "ONNX Runtime Results:\n  Speedup over PyTorch: 2.5x\nTensorRT Results:\n  Speedup over PyTorch: 7.5x"
     assert "Speedup over PyTorch in x: ONNX Runtime 2.5, TensorRT 7.5" in told(load, text)
+
+
+def test_engines_of_several_models_keep_the_names_of_their_files(load: Load) -> None:
+    text = "".join(
+        f"--- Results ({kind}) ---\nLoading /m/{model}_{kind}.engine for TensorRT inference...\nlatency: {ms} ms\n"
+        for model, kind, ms in (("n", "fp32", 3), ("n", "fp16", 2), ("s", "fp32", 9), ("s", "fp16", 4))
+    )
+    assert "n_fp32 3, n_fp16 2, s_fp32 9, s_fp16 4" in told(load, text)
