@@ -19,6 +19,12 @@ def shortened(name: str, most: int) -> str:
     return name if len(name) <= most else f"{name[:half]}…{name[-half:]}"
 
 
+def by_options(text: str, most: int) -> str:
+    """Shorten a text of more than ``most`` characters; of a command each long word by itself, none into another."""
+    parts = text.split(" ") if len(text) > most and " --" in text else [text]
+    return " ".join(shortened(part, most // min(len(parts), 4)) for part in parts)
+
+
 def in_two_lines(name: str, first: int, second: int) -> list[str]:
     """Part a name into a line or two of so many characters at most, after a separator where there is one.
 

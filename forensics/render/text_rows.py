@@ -42,13 +42,11 @@ def pauses(read: QuotedLog) -> Iterator[TimeRow]:
         step = max((run.last_line - run.first_line) // _SAMPLES, 1)
         stamped = [*_stamped(read, {*range(run.first_line, run.last_line + 1, step), run.last_line})]
         times = [seconds for _, seconds, _ in stamped]
-        if not stamped or times != sorted(times) or times[-1] - times[0] < _SHORTEST:
+        if not stamped or times != sorted(times) or (whole := times[-1] - times[0]) < _SHORTEST:
             continue
         wide = sorted(pairwise(stamped), key=lambda pair: pair[0][1] - pair[1][1])[:_SHOWN]
         gaps = [gap for first, behind in wide for gap in pairwise(_stamped(read, range(first[0], behind[0] + 1)))]
-        long = sorted(((after[1] - before[1], before, after) for before, after in gaps), key=lambda gap: -gap[0])
-        long = long[:_SHOWN]
-        whole = times[-1] - times[0]
+        long = sorted(((after[1] - first[1], first, after) for first, after in gaps), key=lambda gap: -gap[0])[:_SHOWN]
         words = [
             f"{seconds:.0f} s {taken}"
             for seconds, before, after in long
@@ -78,8 +76,7 @@ def _step(before: str, line: int, after: str) -> str:
 
 def _stamped(read: QuotedLog, lines: Iterable[int]) -> Iterator[tuple[int, float, str]]:
     quoted = sorted(read.quote({*lines}).items())
-    own = [(line, text) for line, text in quoted if clock_in(text) and not _FOREIGN.search(text)]
-    texts = [(line, text, moment_in(text)) for line, text in own]
+    texts = [(line, text, moment_in(text)) for line, text in quoted if clock_in(text) and not _FOREIGN.search(text)]
     is_dated = all(moment is not None for *_, moment in texts)  # else loggers with dates and without write in turn
     for line, text, moment in texts:
         days = moment.toordinal() if is_dated and moment is not None else 0

@@ -22,7 +22,7 @@ from trtforensics.model.timings import TimeSource
 from trtforensics.parsers.notation import names
 from trtforensics.render.build_facts import option_facts
 from trtforensics.render.headline import UNKNOWN_TYPE, computed_type, is_mostly_timed
-from trtforensics.render.names import shortened
+from trtforensics.render.names import by_options, shortened
 from trtforensics.render.stated_rows import figure, stated_rows
 
 _LONGER = 1.5
@@ -87,7 +87,7 @@ def _set_up(log: BuildLog, build: Build) -> Iterator[TimeRow]:
     shapes = [fact for fact in build.options.get("build", ()) if "shape (profile" in fact.name]
     stated += [(f"{each.name} {each.value}", each.span.line) for each in shapes if not build.loads_engine]
     first = dict(reversed(stated))
-    words = "; ".join(f"{shortened(masked(text), _FACT)} (line {line})" for text, line in [*first.items()][::-1])
+    words = "; ".join(f"{by_options(masked(text), _FACT)} (line {line})" for text, line in [*first.items()][::-1])
     yield TimeRow("set-up", words, tuple(span for _, span in facts))
 
 

@@ -123,8 +123,7 @@ def _by_the_clock(view: LinesView) -> Iterator[_Found]:
     begins = np.array(view.lines("own_building") if ends else [], np.int64)
     wanted = {*begins.tolist(), *ends}
     texts = view.each("untyped", "text") if len(begins) else ()
-    read = ((line, clock_in(text)) for line, text in texts if line in wanted)
-    stamps = {line: seconds_of(clock) for line, clock in read if clock is not None}
+    stamps = {line: seconds_of(clock) for line, text in texts if line in wanted and (clock := clock_in(text))}
     for end in ends:
         begin = int(begins[place - 1]) if (place := begins.searchsorted(end)) else 0
         if begin in stamps and end in stamps and stamps[begin] != stamps[end]:
@@ -163,12 +162,12 @@ def _by_rules(log: LinesView, named: set[int]) -> Iterator[tuple[int, float, Sta
         name = "time of one first call" if calls == 1 else "average inference time"
         yield line, ms, StatedName(name, runner.partition("-N")[0], "ms")
     begun = {name: line for line, name in log.each("triton_loading", "name")}
-    clocks = {line: clock_in(text) for line, text in log.each("untyped", "text")} if begun else {}
+    clocks = {line: clock_in(text, "exact") for line, text in log.each("untyped", "text")} if begun else {}
     for line, name in log.each("triton_loaded", "name"):
         since, until = clocks.get(begun.get(name, 0)), clocks.get(line)
-        if since and until:
-            seconds = (seconds_of(until) - seconds_of(since)) % _DAY
-            yield line, seconds, StatedName("load time by time stamps", name, "s")
+        if since and until and since != until:
+            seconds = (seconds_of(until, float) - seconds_of(since, float)) % _DAY
+            yield line, seconds, StatedName("load time by stamps", name, "s")
     for line, told in log.each("own_perf", "text"):
         rates = [float(rate) for rate in _SOURCE_RATE.findall(str(told))]
         name = f"FPS of {len(rates)} sources, each" if len(rates) > 1 else "FPS"

@@ -17,7 +17,7 @@ from trtforensics.model.run import POLYGRAPHY_READERS, Phase, PhaseName, Program
 from trtforensics.parsers.builds.comparisons import comparisons
 from trtforensics.parsers.builds.header import names_version
 from trtforensics.parsers.builds.run_edges import PROGRAMS, RunEdges, program_of, typed_commands
-from trtforensics.parsers.builds.run_outcomes import ENDS, STEPS, RunEvidence, polygraphy_tool
+from trtforensics.parsers.builds.run_outcomes import ENDS, STEPS, RunEvidence, polygraphy_tool, verdicts
 from trtforensics.parsers.builds.views import LinesView, Log
 
 _PHASES = [*rows("phases", "trtforensics.parsers.builds")]
@@ -46,7 +46,8 @@ def runs(
     for index, (first, behind) in enumerate(pairwise(begins)):
         of_run = range(builds[index], builds[index + 1])
         view = LinesView(log.events, first, cut.last_line(first, behind - 1))
-        said = view if index else LinesView(log.events, 1, view.last_line)
+        # what is pasted behind a verdict is none of the run's
+        said = LinesView(log.events, first if index else 1, max([at for at, _ in verdicts(view)] or [view.last_line]))
         program, line = _program(view, log, cut.first_own(first))
         phases, (at, command) = tuple(_phases(view)), _command(view)
         told = tuple(result for build in of_run for result in results[build])
@@ -163,15 +164,15 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
         any(kind not in _NEUTRAL and not kind.startswith(_NOT_OF_TENSORRT) for kind in view.kinds()),
         any(text.startswith("tensorrt") for _, text in view.each("poly_module", "text")),
         any(_TENSORRT_COMMAND.search(command) for _, command in view.each("poly_run", "command")),
-        any("trt-runner" in str(name) for kind, field in _COMPARING for _, name in view.each(kind, field)),
+        any("trt-runner" in str(name) for kind, field in _RUNNERS for _, name in view.each(kind, field)),
     )
     if not any(signs) and view.has("own_program"):
         return any(_TENSORRT_NAMED.search(text) for _, text in view.each("untyped", "text"))
     return any(signs) or (not of_others and not view.has(*_OF_ONNX))
 
 
-_COMPARING = [("poly_comparison", "left"), ("poly_comparison", "right"), ("poly_summary", "left")]
-_COMPARING += [("poly_summary", "right"), ("poly_validating", "runner"), ("poly_stats_old", "runner")]
+_RUNNERS = [(f"poly_{kind}", side) for kind in ("comparison", "summary") for side in ("left", "right")]
+_RUNNERS += [(f"poly_{kind}", "runner") for kind in ("validating", "stats", "stats_old", "runner", "average")]
 _OF_ONNX = {f"poly_{kind}" for kind in ("run", "validating", "checked", "module", "listed", "data_listed")}
 _OF_ONNX |= {f"poly_{kind}" for kind in ("model_after", "scripted", "cast", "plugins", "reducing")}
 """What Polygraphy prints that may have used ONNX alone."""

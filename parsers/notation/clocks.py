@@ -5,16 +5,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 
-_CLOCK = re.compile(r"[^:]{0,40}?(?<![\d:.])(\d{1,2}:\d\d:\d\d)(?![\d:])")
+_CLOCK = re.compile(r"[^:]{0,40}?(?<![\d:.])(?P<exact>(?P<clock>\d{1,2}:\d\d:\d\d)(?![\d:])(?:\.\d{1,9})?)")
 _MOMENT = re.compile(
     r"(?:\b(?P<date>\d{4}-\d\d-\d\d)|(?P<month>\d\d)/(?P<day>\d\d)/(?P<year>\d{4}))[-T ](?P<time>\d\d:\d\d:\d\d)"
 )
 
 
-def clock_in(text: str) -> str | None:
-    """Return the time of day (``9:30:00``) that a line begins with; None where there is none."""
+def clock_in(text: str, part: str = "clock") -> str | None:
+    """Return the time of day (``9:30:00``) that a line begins with, ``exact`` with its fraction; None without one."""
     match = _CLOCK.match(text)
-    return match and match[1]
+    return match and match[part]
 
 
 def moment_in(text: str) -> datetime | None:

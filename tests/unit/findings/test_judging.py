@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.marked_logs import marked
 from tests.unit.findings.rules.test_examples import report_on
 from trtforensics.findings import judging
@@ -67,6 +68,20 @@ def test_what_a_program_says_and_survives_is_no_root(tmp_path: Path) -> None:
         assert found.severity is (Severity.ERROR if number else Severity.WARNING)
         assert ("went on to its end" in found.title) is not bool(number)
         assert report.sources[0].headlines[0].root == ("TF940" if number else "")
+
+
+@for_each(
+    ("said", "is_error"),
+    [
+        ("Cannot find the birch archive. External users ignore this. Others run `make birches`.", False),
+        ("Failed to find birch.json: you can safely ignore this", False),
+        ("Cannot find the birch archive. Users should not ignore this.", True),
+    ],
+)
+def test_what_its_own_words_let_one_ignore_is_no_error(said: str, *, is_error: bool, tmp_path: Path) -> None:
+    (tmp_path / "b.log").write_text(f"[TRT] [I] Loaded engine size: 13 MiB\n{said}", encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    assert ("TF940" in {finding.code for finding in judge(Inputs([log]), Suppression()).findings}) is is_error
 
 
 def test_what_tensorrt_only_warns_of_is_no_error_of_a_run_that_ended_well(tmp_path: Path) -> None:

@@ -5,12 +5,22 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.render.names import in_two_lines, shortened
+from trtforensics.render.names import by_options, in_two_lines, shortened
 
 
 def test_only_the_middle_of_a_long_name_is_cut() -> None:
     assert shortened("conv1", 5) == "conv1"
     assert shortened("abcdefghij", 7) == "abc…hij"
+
+
+def test_of_a_long_command_each_word_is_shortened_by_itself() -> None:
+    command = f"trtexec --onnx=/models/{'a' * 40}.onnx --saveEngine=/plans/{'b' * 40}.plan --fp16 --batch -1"
+    assert by_options(command, 200) == command
+    program, onnx, engine, *rest = by_options(command, 120).split(" ")
+    assert (program, rest) == ("trtexec", ["--fp16", "--batch", "-1"])
+    assert onnx == "--onnx=/models…aaaaaaaaa.onnx"
+    assert engine == "--saveEngine=/…bbbbbbbbb.plan"
+    assert by_options("a" * 21, 11) == "aaaaa…aaaaa"
 
 
 def test_lines_part_after_a_separator_and_best_after_a_space() -> None:

@@ -172,6 +172,15 @@ All images are written to out/""".replace("CUDA Version", "\n" * 40 + "CUDA Vers
         assert fact in text
 
 
+def test_a_model_of_code_behind_the_verdict_is_none_of_the_run(read: Load) -> None:
+    log = read("""[11/21/2026-10:00:10] [E] Engine set up failed
+&&&& FAILED TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=birch.onnx
+
+model = onnx.load("birch.onnx")
+onnx.save(model, "birch_two.onnx")""")
+    assert not any("birch_two" in row.cited for row in rows_of_builds(log))
+
+
 def test_of_a_few_builds_the_set_up_of_each_is_told(read: Load) -> None:
     log = read("""$ deepstream-app -c a.txt
 [TRT] [I] Loaded engine size: 1 MiB

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.knowledge.table import rows
 from trtforensics.parsers.text.text import LogText
 from trtforensics.parsers.text.windows import Window
@@ -84,6 +85,17 @@ def test_a_pause_behind_the_importer_is_not_that_of_the_libraries_named_after_it
         "60 s reading and optimising the graph (to line 2)",
         "20 s loading cuDNN (to line 3)",
     ]
+
+
+@for_each("before", ["Loaded engine size: 9 MiB", "[MemUsageSnapshot] deserializeCudaEngine begin: CPU 9 MiB"])
+def test_where_an_engine_is_loaded_no_graph_is_optimised(before: str, tmp_path: Path) -> None:
+    text = (
+        f"[11/21/2026-10:00:10] [I] [TRT] {before}\n"
+        "[11/21/2026-10:01:10] [I] [TRT] [MemUsageChange] Init cuBLAS/cuBLASLt: CPU +7, GPU +10\n"
+    )
+    (tmp_path / "b.log").write_text(text)
+    read = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    assert next(iter(pauses(read))).text.split("; ")[1:2] == ["60 s loading cuBLAS and cuDNN (to line 2)"]
 
 
 def test_loads_with_work_between_them_are_no_time_of_one(tmp_path: Path) -> None:

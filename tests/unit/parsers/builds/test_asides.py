@@ -205,8 +205,11 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
             "App run failed",
             "error: creating server: Internal - failed to load all models",
             "TensorRT: export failure 3s",
+            "ERROR from element parse-7: Could not decode stream.",
+            "ERROR: from element /GstPipeline:pipeline0/GstFileSrc:filesrc0: Resource not found.",
+            "Error: gst-stream-error-quark: Internal data stream error. (1): gstbasesrc.c(3055): a",
         ],
-        ["App failed"],
+        ["App failed", "WARNING from element sink: A lot of buffers are being dropped.", "ERROR from sink"],
     ),
     "own_success": (["App run successful", "Finished: SUCCESS", "Job succeeded"], ["App run"]),
     "own_end": (

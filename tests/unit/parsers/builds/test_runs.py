@@ -727,6 +727,22 @@ STATED = {
         ],
         "PASSED · Polygraphy debug reduce",
     ),
+    "the statistics of a runner": (
+        [
+            "[I]         trt-runner-N1-02/03/24-10:00:00: b | Stats: mean=0.5, min=0 at (0,), max=1 at (7,)",
+            "[I]         PASSED | Output: 'b' | Difference is within tolerance (rel=1e-05, abs=1e-05)",
+        ],
+        "ENDED WITHOUT A VERDICT · Polygraphy · the output is valid · in the phase compare",
+    ),
+    "a model's load by its stamps": (
+        [
+            "I0102 10:00:00.100001 1 tensorrt.cc:64] TRITONBACKEND_Initialize: tensorrt",
+            'I0102 10:00:00.250000 1 model_lifecycle.cc:459] "loading: crow:1"',
+            "I0102 10:00:00.750000 1 model_lifecycle.cc:849] \"successfully loaded 'crow'\"",
+            "I0102 10:00:05.000001 1 grpc_server.cc:2513] Started GRPCInferenceService at 0.0.0.0:8001",
+        ],
+        "SERVING (line 4) · Triton · stated: load time by stamps of crow 0.5 s",
+    ),
     "a listed network": (
         ["[I] ==== TensorRT Network ====", "    Name: net | Explicit Batch Network", "    ---- 1 Layer(s) ----"],
         "LISTED (line 1) · Polygraphy inspect model",
