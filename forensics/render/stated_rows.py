@@ -26,8 +26,8 @@ _FORMS = {row["what"]: re.compile(row["pattern"]) for row in rows("stated_forms"
 _OTHER = len({rank for rank, _ in _RANKS}) - 1
 _NAME, _SHOWN, _ROWS = 40, 10, 4
 """Characters of a name, names, and rows of a table or parts of a sum that are shown."""
-_FIRST, _WARM = 1.3, 2
-"""From how many times the median on the first figure is one of the start, of warm-up."""
+_FIRST, _WARM, _MADE = 1.3, 2, 1000
+"""From how many times the median on the first figure is one of the start, of warm-up, of a build or of loading."""
 _LABELS, _SEVERAL, _SHORT = 10, 3, 24
 """Labels that are all shown, of how many the nearest are; characters of one that is shown whole."""
 _STEP, _LEAST, _STRAY = 1.06, 12, 12
@@ -151,11 +151,8 @@ def _groups(results: Sequence[RunResult]) -> list[_Group]:
     rest = [each for each in rest if id(each) not in together]
     for group in _quantities(rest):
         (_, name, span), *others = group
-        if (
-            _STATISTIC.fullmatch(name.name)
-            and any(other != span for *_, other in others)
-            and not (name.side or _labels(group))
-        ):
+        is_of_many = _STATISTIC.fullmatch(name.name) and any(other != span for *_, other in others)
+        if is_of_many and not (name.side or _labels(group)):
             continue  # of several quantities, whose names are not read
         of_sum = [each for each in group if (each[2], each[1].name) in sums]
         ends = [_of_sum(*each[:2], parts[each[2], each[1].name]) for each in [*of_sum[:1], *of_sum[1:][-1:]]]
@@ -186,19 +183,22 @@ def _of_sum(whole: float, name: StatedName, parts: Sequence[_Named]) -> str:
 
 def _of_sides(name: StatedName, unit: str, sides: Mapping[str, Sequence[_Named]], *, is_one: bool = False) -> str:
     """Spell figures by what ran, of many the median, of unlike ones the ends; say how much faster the best is."""
-    words = []
+    words, cited, is_rate = [], "", _FORMS["rate"].search(name.unit or name.name) is not None
+    for side, ((first, _, span), *rest) in sides.items():
+        if rest and is_rate and side != _UNTOLD and _MADE * first <= median(value for value, *_ in rest):
+            cited += f" ({side} first {figure(first)}, line {span.line}, as where it holds building or loading)"
+            sides = {**sides, side: rest}
     for side, each in sides.items():
         values = [value for value, *_ in each]
-        texts = (
-            [figure(median(values))] if side != _UNTOLD and is_steady(values) else [*dict.fromkeys(map(figure, values))]
-        )
+        is_usual = side != _UNTOLD and is_steady(values)
+        texts = [*dict.fromkeys(map(figure, [median(values)] if is_usual else values))]
         ends = f"{figure(min(values))} to {figure(max(values))}"
         words.append(f"{shortened(side, _NAME)} {', '.join(texts) if len(texts) <= _ROWS else ends}".strip())
     title = shortened(name.name, _NAME)
     title = _FORMS["digits"].sub("N", title) if max(map(len, sides.values())) > 1 else title
     by_size = grouped((side for side in sides if side != _UNTOLD and not is_one), lambda side: side.partition(", ")[2])
     said = [_quotient(name, {side: sides[side] for side in of_size}) for of_size in by_size.values()]
-    return f"{title}{unit and f' in{unit}'}: {', '.join(words)}{''.join(said)}"
+    return f"{title}{unit and f' in{unit}'}: {', '.join(words)}{''.join(said)}{cited}"
 
 
 def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
@@ -210,21 +210,18 @@ def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
     is_rate = _FORMS["rate"].search(name.unit or name.name) is not None
     rests = {_SIDE.sub("", side).strip() for side in sides if not side.startswith("before ")} - {""}
     comparable = len(sides) > 1 and len(rests) < 2 and (is_rate or _is_time(name))  # noqa: PLR2004 - one thing
-    if (
-        low <= 0
-        or not comparable
-        or high < _TIMES * low
-        or not all(_SIDE.search(side) or side_of(side) for side in sides)
-    ):
+    if low <= 0 or not comparable or high < _TIMES * low:
+        return ""
+    if not all(_SIDE.search(side) or side_of(side) for side in sides):
         return ""
     first, *others = sorted(usual, key=usual.__getitem__, reverse=is_rate)
     known = [side for side in others if _REFERENCE.search(side) and not _OPTIMIZED.search(side)]
     other = known[-1] if known else others[0]
     pairs = [*zip(sides[first], sides[other], strict=False)]
     steady = all(is_steady([value for value, *_ in sides[side]]) for side in (first, other))
-    if not steady and len({len(sides[side]) for side in (first, other)}) > 1:
-        return ""
     numbers = [(usual[first], usual[other])] if steady else [(one, two) for (one, *_), (two, *_) in pairs]
+    if (not steady and len({len(sides[side]) for side in (first, other)}) > 1) or not all(map(all, numbers)):
+        return ""
     ratios = sorted(one / two if is_rate else two / one for one, two in numbers)
     times = " to ".join(dict.fromkeys(f"{ratio:.3g}" for ratio in (ratios[0], ratios[-1])))
     lines = sorted({sides[other][0][2].line, sides[first][0][2].line})

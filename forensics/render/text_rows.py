@@ -55,6 +55,7 @@ def pauses(read: QuotedLog) -> Iterator[TimeRow]:
         for phase in run.phases:
             ends = [seconds for _, seconds, _ in _stamped(read, {phase.first_line, phase.last_line})]
             is_told = phase.seconds is not None or phase.name is PhaseName.INFER
+            is_told |= phase.name is PhaseName.BUILD and any("build time" in each.key for each in run.results)
             loads = [each for each in run.results if each.key == "loaded_engine_mib"]
             is_told |= phase.name is PhaseName.LOAD and len(loads) > 1  # it ran between them
             if len(ends) > 1 and not is_told and ends[1] - ends[0] >= max(_SHORTEST, _PART * whole):

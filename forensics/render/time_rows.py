@@ -157,9 +157,8 @@ def no_times(build: Build) -> str:
 
 def _latency(build: Build) -> Iterator[TimeRow]:
     """Say what a query's latency is made of, how long the host enqueues, and what a batch makes of the throughput."""
-    results: dict[str, RunResult] = {
-        key: result for key in (*_PARTS, "latency_ms", "enqueue_ms") if (result := build.result(key))
-    }
+    keys = (*_PARTS, "latency_ms", "enqueue_ms")
+    results: dict[str, RunResult] = {key: result for key in keys if (result := build.result(key))}
     means = {key: mean for key, result in results.items() if (mean := mean_of(result))}
     gpu, whole, words = means.get("gpu_compute_ms"), means.get("latency_ms"), []
     if gpu and whole and means.keys() >= _PARTS.keys():
@@ -355,9 +354,7 @@ def _change(build: Build, values: Mapping[str, float], high: float) -> _Told | N
         part = held.get("part", 0.5 if form is SpreadForm.DRIFT else 0.0)
         if result is None or not part or (form is SpreadForm.LEVELS and high > (1 + _PART) * held["after"]):
             continue
-        explained = (
-            (held["after"] - held["before"]) ** 2 * part * (1 - part) * (1 / 3 if form is SpreadForm.DRIFT else 1)
-        )
+        explained = (held["after"] - held["before"]) ** 2 * part * (1 - part) / (3 if form is SpreadForm.DRIFT else 1)
         if explained >= _EXPLAINED * deviation**2 if deviation else _PART <= part <= 1 - _PART:
             text = words.format(figure(held["before"]), figure(held["after"]), result.span.line, part)
             return form, f"the running averages {text}", (result.span,)

@@ -133,10 +133,11 @@ class RunEdges:
         last = self._closed.get(last, last)
         place = bisect_right(self._verdicts, last) - 1
         verdict = self._verdicts[place] if place >= 0 and self._verdicts[place] >= first else last
-        prompts = self._log.lines("prompt")
+        prompts, made = self._log.lines("prompt"), self._log.lines(*ENGINE_MADE, *OF_INFERENCE)
         for line in prompts[bisect_right(prompts, first) : bisect_right(prompts, last)]:
             typed = (program_of(command) for at, command in self._commands if line <= at <= last)
-            if line > verdict or not (self.own_lines(line + 1, last) or any(typed)):
+            starts = not self.own_lines(first, line - 1) and bisect_right(made, line) < bisect_right(made, last)
+            if line > verdict or not (starts or self.own_lines(line + 1, last) or any(typed)):
                 return line - 1
         return last
 

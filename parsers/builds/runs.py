@@ -236,9 +236,10 @@ def _in_its_words(view: LinesView, program: Program) -> Iterator[tuple[int, str]
     if program in {Program.POLYGRAPHY, Program.TRTEXEC} or view.last_line <= _AT_ONCE:
         return
     texts = [*view.each("untyped", "text")]
+    begun = max((line for line, text in texts if text.startswith("Last login: ")), default=0)
     line, text = max(((line, text.strip()) for line, text in texts if not _NO_WORDS.match(text)), default=(0, ""))
     blank = sum(number > line for number in view.lines("blank"))
-    if line and view.last_line - line - blank <= _AT_END:
+    if line > begun and view.last_line - line - blank <= _AT_END:
         yield line, f"last words: {text[:_LONGEST]}"
 
 

@@ -213,3 +213,13 @@ def test_a_command_behind_prompts_of_a_document_has_its_lines(read: Load) -> Non
     typed = "u@h:~$ nvidia-smi\nDriver\nu@h:/home# deepstream-app -c a.txt\n"
     (run,) = read(f"{typed}NvDsInferContext starts\n**PERF: 60.5 (60.3)\nbye").runs
     assert (run.program, run.last_line, run.command) == (Program.DEEPSTREAM, 6, "deepstream-app -c a.txt")
+
+
+def test_what_a_shell_says_before_its_prompt_is_no_last_word_and_what_it_starts_runs(read: Load) -> None:
+    greeting = "\n" * 40 + "9 packages can be updated.\nLast login: Mon Jan  6 09:00:00 2025 from 10.0.0.7\n"
+    prompt = "(env) me@box:~$ "
+    (run,) = read(greeting + prompt + "./bench.sh trt\nTensorRT on\nfps: 41.5\nAll images are timed\n" + prompt).runs
+    told = [text for text, _ in run.set_up]
+    assert "last words: All images are timed" in told
+    (idle,) = read(greeting + prompt + "ls tensorrt\n").runs
+    assert not [text for text, _ in idle.set_up if text.startswith("last words")]

@@ -250,3 +250,12 @@ def test_what_all_lines_say_is_repeated_with_its_parts_together() -> None:
 def test_the_release_that_pip_installed_is_told() -> None:
     text = text_of("Successfully installed numpy-2.1.0 tensorrt-10.6.0 tensorrt-cu12-10.6.0\n")
     assert [row.text for _, row in telling_lines(text)] == ["TensorRT 10.6.0 by its Python package (line 1)"]
+
+
+def test_a_build_whose_time_is_stated_is_not_timed_by_stamps_of_other_attempts(tmp_path: Path) -> None:
+    began = "[05/02/2025-{}] [TRT] [I] [MemUsageChange] Init builder kernel library: CPU +1, GPU +1, now: CPU 2 (MiB)"
+    lines = [began.format("08:00:00"), began.format("09:30:00"), "[05/02/2025-09:31:00] [TRT] [I] end"]
+    for said, is_timed in ((), True), (("Engine build complete in 41.5s.",), False):
+        (tmp_path / "b.log").write_text("\n".join([*lines, *said]))
+        read = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+        assert ("; build 5400 s" in next(pauses(read)).text) is is_timed

@@ -92,3 +92,17 @@ def test_engines_of_several_models_keep_the_names_of_their_files(load: Load) -> 
         for model, kind, ms in (("n", "fp32", 3), ("n", "fp16", 2), ("s", "fp32", 9), ("s", "fp16", 4))
     )
     assert "n_fp32 3, n_fp16 2, s_fp32 9, s_fp16 4" in told(load, text)
+
+
+def test_a_first_rate_of_almost_nothing_holds_the_build_and_is_told_with_its_line(load: Load) -> None:
+    rates = [("FP32", "0.00"), ("FP16", "80.5"), ("FP32", "40.25"), ("FP16", "80.5")]
+    words = told(load, "\n".join(f"running {of.lower()} nets..\navg(ms):7 ,fps:{rate}" for of, rate in rates))
+    assert "FP32 40.2, " in words
+    assert "FP16 is 2 x as fast as" in words
+    assert "FP32 first 0, line 3, as where it holds building or loading" in words
+
+
+def test_rates_of_nothing_have_no_quotient(load: Load) -> None:
+    rates = [("FP32", "9"), ("FP16", "80"), ("FP32", "0.0"), ("FP16", "20")]
+    words = told(load, "\n".join(f"running {of.lower()} nets..\nfps: {rate}" for of, rate in rates))
+    assert " x as fast" not in words
