@@ -129,8 +129,8 @@ _OF_INFERENCE = {"gpu_compute_ms", "latency_ms", "throughput_qps"}
 _NOT_TIMED = re.compile(r"(?i:load|buil[dt]|export|calib|pars)")
 """What tells the time of a step before the inferences."""
 _LIMIT = re.compile(r"latency \(ns\) ([0-9]+)")
-_OF_EXCERPT = 20
-"""Lines of a text that may stop where its owner cut it."""
+_OF_EXCERPT, _SILENT = 20, (PhaseName.IMPORT.value, PhaseName.BUILD.value)
+"""Lines of a text that may stop where its owner cut it; the phases in which a program may die without a word."""
 _COMPARISON = re.compile(r"(\w+)(>=|<)(?:([0-9.]+)\*)?(\w[\w.]*)")
 
 
@@ -151,9 +151,10 @@ def _meanings(log: BuildLog, *, further: bool = False) -> Iterator[TimeRow]:
         values["timeless"] = not timed and not any(each.profiles for each in log.builds)
         command = (run.command if run is not None else "") or build.command or ""
         command = command or (f"polygraphy {run.subcommand}" if run is not None and run.only_reads else "")
-        said = (command, run.setting if run is not None else "", build.option("device", "Selected Device") or "")
+        device = build.option("device", "Selected Device") or ""
+        said = "\n".join((command, run.setting if run is not None else "", device))
         for names, pattern, only_further, words in _MEANINGS:
-            match = pattern.search("\n".join(said)) if only_further is further else None
+            match = pattern.search(said) if only_further is further else None
             if match and all(_holds(name, values) for name in names):
                 told.setdefault(words.format_map({**values, **match.groupdict()}), []).append(build)
     for text, builds in told.items():
@@ -203,7 +204,7 @@ def _of_run(build: Build, run: Run | None) -> Values:
         "one_runner": run.program is Program.POLYGRAPHY and len(runners) == 1 and not run.comparisons,
         "nothing": ended and bool(build.command) and not build.results and not run.comparisons,
         "file": run.engine_file,
-        "stopped": last_phase(run) if is_log and last_phase(run)[-6:] in {" build", "import"} else "",
+        "stopped": last_phase(run) if is_log and last_phase(run).endswith(_SILENT) else "",
         "target": max((float(each) for text, _ in run.facts for each in TARGET.findall(text)), default=0.0),
         "reached": build.number("throughput_qps") or 0.0,
         "limit": max((int(each[1]) / 1e6 for text, _ in run.facts if (each := _LIMIT.search(text))), default=0.0),

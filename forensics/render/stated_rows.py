@@ -40,7 +40,7 @@ _SIDE = re.compile(STATED["side"])
 _REFERENCE, _OPTIMIZED = (re.compile(STATED[what]) for what in ("reference", "optimized"))
 """What a comparison is measured by, and what it is not."""
 _IDLE, _ROUNDED, _PART = 80, 0.03, 0.01
-"""The percentage of use from which the GPU does not wait; what a total may lack of its parts; the least part told."""
+"""Below that percentage of use the GPU waits; a total may lack that share; parts below that share are not told."""
 _WHOLE, _NEARLY = 100, 0.9995
 """From here on numbers are shown without decimals; from here to 1 with more."""
 _UNTOLD = "not told"  # what ran
@@ -125,6 +125,10 @@ def _of_total(times: Sequence[tuple[str, float, SourceSpan]]) -> Iterator[tuple[
             yield f"{name} is made of {listed(words, _ROWS)}", span
 
 
+def _is_rate(name: StatedName) -> bool:
+    return _FORMS["rate"].search(name.unit or name.name) is not None
+
+
 def _is_time(name: StatedName) -> bool:
     return name.unit.endswith(("s", "ec", "second"))
 
@@ -183,7 +187,7 @@ def _of_sum(whole: float, name: StatedName, parts: Sequence[_Named]) -> str:
 
 def _of_sides(name: StatedName, unit: str, sides: Mapping[str, Sequence[_Named]], *, is_one: bool = False) -> str:
     """Spell figures by what ran, of many the median, of unlike ones the ends; say how much faster the best is."""
-    words, cited, is_rate = [], "", _FORMS["rate"].search(name.unit or name.name) is not None
+    words, cited, is_rate = [], "", _is_rate(name)
     for side, ((first, _, span), *rest) in sides.items():
         if rest and is_rate and side != _UNTOLD and _MADE * first <= median(value for value, *_ in rest):
             cited += f" ({side} first {figure(first)}, line {span.line}, as where it holds building or loading)"
@@ -207,9 +211,9 @@ def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
     low, high = (min(usual.values()), max(usual.values())) if usual else (0, 0)
     if low > 0 and len(sides) >= _SEVERAL and 1 < high / low < _ALIKE:
         return f" (alike within {high / low - 1:.1%})"
-    is_rate = _FORMS["rate"].search(name.unit or name.name) is not None
+    is_rate = _is_rate(name)
     rests = {_SIDE.sub("", side).strip() for side in sides if not side.startswith("before ")} - {""}
-    comparable = len(sides) > 1 and len(rests) < 2 and (is_rate or _is_time(name))  # noqa: PLR2004 - one thing
+    comparable = len(sides) > 1 and len(rests) <= 1 and (is_rate or _is_time(name))
     if low <= 0 or not comparable or high < _TIMES * low:
         return ""
     if not all(_SIDE.search(side) or side_of(side) for side in sides):

@@ -5,7 +5,7 @@ Read are ``name: number unit`` in any line that no rule reads, several in a line
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import isfinite, nan
@@ -142,15 +142,15 @@ def of_titles(log: LinesView, found: list[_Stated], others: list[_Stated]) -> li
 
 def _segments(log: LinesView, found: Sequence[_Stated]) -> list[tuple[int, str]]:
     """Return the sides with the lines at which they begin; those without a figure between make one."""
-    loggers = dict(log.each("dialect", "dialect"))
-    begins, figures = [*loggers], {line for line, *_ in found}
+    loggers, figures = [(0, ""), *log.each("dialect", "dialect")], {line for line, *_ in found}
     texts = ((line, str(text)) for line, text in log.each("untyped", "text") if line not in figures)
     of_engines, framework = (_TF_TRT, "TF-TRT") if log.has(*_TF_TRT) else (_ENGINE, "TensorRT")
+    changes: list[tuple[int, int, Mapping[str, str]]]
     changes = [(line, _FRAMEWORK, {"framework": framework}) for line in log.lines(*of_engines)]
     for line, path in log.each("own_saved", "name") if of_engines is _TF_TRT else ():
         changes.append((line, _FRAMEWORK, side_of(str(path).replace("/", " "))))
     for line, text in log.each("message", "text"):
-        if begins and loggers[begins[bisect_right(begins, line) - 1]].startswith("torch_tensorrt"):
+        if _last(loggers, line).startswith("torch_tensorrt"):
             given = side_of(text.partition("dtype as")[2].partition(",")[0])
             changes.append((line, _COMPILER, {"framework": "Torch-TensorRT", **given}))
     changes += [(line, _TEXT, begun) for line, text in texts if (begun := begun_by(text)) is not None]
@@ -180,7 +180,7 @@ def _by_sides(log: LinesView, found: list[_Stated]) -> list[_Stated]:
     groups = grouped((each for each in found if not _is_sided(each[2])), lambda each: each[2].key)
     segments = _segments(log, found) if any(len(group) > 1 for group in groups.values()) else []
     if {line for line, _ in segments[1:]} <= {*log.lines(*_LOADED)}:
-        return found  # engines are told apart by the names of their files
+        return found  # the names of engine files tell them apart
     first = next((label for _, label in segments if label), "")
     before = BEFORE.get(first.partition(" ")[0], "")
     texts = [(line, str(text)[:_LONGEST]) for line, text in log.each("untyped", "text")]
@@ -207,9 +207,9 @@ def _by_sides(log: LinesView, found: list[_Stated]) -> list[_Stated]:
     return [(line, value, replace(name, side=of.get((line, name), ""))) for line, value, name in found]
 
 
-def _last(told: Sequence[tuple[int, str]], line: int) -> str:
-    """Return what was told last before a line."""
-    return told[bisect_right(told, line, key=itemgetter(0)) - 1][1]
+def _last(texts: Sequence[tuple[int, str]], line: int) -> str:
+    """Return the last of some texts that begin at lines, up to a line."""
+    return texts[bisect_right(texts, line, key=itemgetter(0)) - 1][1]
 
 
 def _below(name: StatedName, title: str) -> StatedName:

@@ -16,10 +16,10 @@ _OF_ENGINE = "refused_load"
 _MOST_WRAPPED = 8
 """Wrappers that are taken off one message."""
 _PARTS = {row["what"]: re.compile(row["pattern"]) for row in rows("sentence_parts", "trtforensics.parsers.notation")}
-"""What stands before checks of TensorRT's own code, and such a check where the error below names its place; a sentence
-that only names its class, or opens what stands below; its reason, which it is about; a layer's name, which it is not
-about; the source file and the stack behind it. Of conditions: a sign; where a name in C++ begins a new word; a pointer
-alone, of which the check is that it was made; what is words already; the sign for "not"."""
+"""Regexes for parts of a sentence. ``internal`` and ``bare check`` open a check of TensorRT's own code, ``bare`` only
+names a class. ``reason`` holds what the sentence is about, ``layer`` a name, which it is not about. ``place`` and
+``frames`` stand behind it. Of a condition: ``sign``; ``names`` where a C++ name begins a new word; ``alone`` for a
+pointer, which must not be null; ``says`` for words as they are; ``not``."""
 _MOST_READ = 4000
 """Characters of a message that are read."""
 

@@ -5,7 +5,8 @@ setting (``precision: int8``), a label of another figure (``PyTorch time: 9 ms``
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from statistics import median
 
 from trtforensics.console.counting import grouped
@@ -17,6 +18,8 @@ _WORDS = [
     for of in ("framework", "type", "device")
     for row in _ROWS[of]
 ]
+_ANY = re.compile("|".join(pattern.pattern for *_, pattern in _WORDS), re.IGNORECASE)
+"""Any of the words: most lines hold none."""
 BEFORE = {row["pattern"]: row["name"] for row in _ROWS["before"]}
 """What ran before a framework that takes its model from it."""
 FORMS = {of: re.compile(_ROWS[of][0]["pattern"]) for of in _ROWS}
@@ -28,26 +31,28 @@ _NEAR, _MOST = 0.2, 0.75
 """How far from the median most of the figures lie that are of one side."""
 
 
-def side_of(text: str) -> dict[str, str]:
+@lru_cache(1 << 12)
+def side_of(text: str) -> Mapping[str, str]:
     """Return what a text names of a side: the first framework, type and device."""
+    plain = text.replace("_", " ")
     found: dict[str, tuple[int, str]] = {}
-    for of, name, pattern in _WORDS:
-        match = pattern.search(text.replace("_", " "))
+    for of, name, pattern in _WORDS if _ANY.search(plain) else ():
+        match = pattern.search(plain)
         if match and (of not in found or match.start() < found[of][0]):
             found[of] = match.start(), name
     return {of: name for of, (_, name) in found.items()}
 
 
-def begun_by(text: str) -> dict[str, str] | None:
+def begun_by(text: str) -> Mapping[str, str] | None:
     """Return the side that a line begins, with empty texts where it ends the one before; None if it does neither."""
     if len(text) > _LONGEST:
         return None
     if FORMS["renewed"].search(text):
-        return UNKNOWN | ({} if "onnx" in text.lower() else side_of(text.partition(",")[0].replace("/", " ")))
+        return {**UNKNOWN, **({} if "onnx" in text.lower() else side_of(text.partition(",")[0].replace("/", " ")))}
     said = FORMS["target"].sub("", text) if re.search("(?i)conver|compil", text) else text
-    named = side_of(said)
-    if side_of(FORMS["source"].sub("", said)).get("framework") != named.get("framework"):
-        named.pop("framework", None)
+    named, plain = side_of(said), FORMS["source"].sub("", said)
+    if plain != said and side_of(plain).get("framework") != named.get("framework"):
+        named = {of: name for of, name in named.items() if of != "framework"}
     if not named or FORMS["none"].search(text):
         return None
     left = FORMS["common"].sub("", said)
