@@ -45,12 +45,13 @@ _RAISED = "python_"
 NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 """Names of causes, each with what its rule captures."""
 
-_ECHOED, _SOURCE, _MEMBER, _RESULT, _FAMILY, _FAMILY_FRAME = (
+_TYPED, _SOURCE, _MEMBER, _RESULT, _FAMILY, _FAMILY_FRAME = (
     re.compile(row["pattern"]) for row in rows("sayings", "trtforensics.parsers.builds")
 )
 """The beginning of an echoed command or code, a legend, a note of pip or CMake: what it names did not fail; a line in a
 traceback that makes the words of the error below it; a member that an object lacks; a line that says how something
 ended, and not why; who prints a line, where it is a program whose messages have classes, also by a frame."""
+_ECHOED = re.compile(f"{_TYPED.pattern}|{unread.CODE.pattern.decode()}")
 _TRIED = 5
 """So many members that an object lacks are a list of members that a program tries."""
 _FRAMES_ABOVE = 40

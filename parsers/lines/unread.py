@@ -60,6 +60,8 @@ says_failure = re.compile(rf"(?i)(?<!--)(?<!\w-)\b(?:{_FAILURES})\b(?!-\w)").sea
 """Finds a word of failures in a line, in whatever form it says so; the name of an option or file is none."""
 _LONG = 1 << 17
 """Bytes of a long text."""
+CODE = re.compile(rb"\s*(?:[\w:]*(?:c(?:err|out)|[lL]og\w*|LOG\w*(?:\(\w+\))?) ?<<|f?printf\(|throw \w)")
+"""The beginning of a line of C++: what it would print, no program has printed."""
 ENDINGS = ("crashed", "terminated", "host_killed", "build_failed", "build_stopped")
 """The causes that say how a program, or its build, ended."""
 ASIDES = {kind.name: tuple(dict.fromkeys(kind.fields)) for kind in tables.kinds(ASIDE)} | dict.fromkeys(ENDINGS, ())
@@ -96,7 +98,8 @@ class UnreadLines:
     def _read(self, texts: list[bytes]) -> list[int]:
         causes = [(kind, words) for kind, words in possible_causes(texts) if kind.name != ANY_ERROR]
         asides = [*_possible(_with_literals(ASIDE), texts), *(cause for cause in causes if cause[0].name in ENDINGS)]
-        return [int(any(True for _ in causes_in(text, causes))) + 2 * self._number(text, asides) for text in texts]
+        said = (b"" if CODE.match(text) else text for text in texts)
+        return [int(any(True for _ in causes_in(text, causes))) + 2 * self._number(text, asides) for text in said]
 
     def _number(self, text: bytes, possible: Causes) -> int:
         asides = [

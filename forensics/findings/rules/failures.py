@@ -23,8 +23,8 @@ _REASONS = {row["kind"]: row["reason"] for row in rows("reasons", "trtforensics.
 
 _RUNNER = re.compile(r"[Cc]ask ?([A-Z]\w+)")
 """The runner that an exception names, which is called after the layer's type."""
-_SHORT_OF_MEMORY = {"device_request", "myelin_budget", "out_of_memory", "memory_requested"}
-_SHORT_OF_MEMORY |= {"workspace_limit", "workspace_advice"}
+_SHORT_OF_WORKSPACE = {"device_request", "myelin_budget", "workspace_limit", "workspace_advice"}
+"""Where memory itself ran out, and no tactic was skipped for it, more workspace is no help."""
 
 
 @explained("TF301")
@@ -58,7 +58,8 @@ def _block(case: Case, note: Note) -> int:
 
 
 def _short(case: Case, reasons: Sequence[Note]) -> bool:
-    return bool({reason.kind for reason in reasons} & _SHORT_OF_MEMORY or case.build.starved)
+    kinds = {reason.kind for reason in reasons}
+    return bool(kinds & _SHORT_OF_WORKSPACE or case.build.starved) or kinds >= {"skipping_tactic", "out_of_memory"}
 
 
 def _fix(case: Case, reasons: Sequence[Note]) -> str:

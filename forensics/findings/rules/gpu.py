@@ -195,7 +195,8 @@ def out_of_memory(case: Case) -> Iterator[Observation]:
     told += [(f"{size / MEBIBYTE:,.0f} MiB" if size < _BEYOND else "an impossible size", "", "") for size in sizes]
     numbers = "".join(f": {size} wanted{f', {free} of {total} free' if free else ''}" for size, free, total in told)
     cause, fix = out_of_memory.variants["torch"] if any(note.text("size") for note in notes) else ("", "")
-    severity = Severity.WARNING if case.build.outcome is Outcome.PASSED or not notes else None
+    fatal = notes or case.notes("no_implementation")
+    severity = None if fatal and case.build.outcome is not Outcome.PASSED else Severity.WARNING
     title = f"Memory ran out{numbers}"
     yield from observe(notes or requested, title, same_as="out of memory", cause=cause, fix=fix, severity=severity)
 

@@ -56,7 +56,8 @@ def _unwrapped(text: str) -> str:
 
 
 _POLYGRAPHY = ("Could not parse ONNX correctly", "Failed to parse ONNX model. Does the model file exist")
-_PARTS = ("ModelImporter.cpp", "In node ", "std::exception", "Unknown exception", "== CAPTURED STD", *_POLYGRAPHY)
+_EXCEPTIONS = ("std::exception", "Unknown exception", "Traceback (most recent call last)")
+_PARTS = ("ModelImporter.cpp", "In node ", *_EXCEPTIONS, "== CAPTURED STD", *_POLYGRAPHY)
 """Lines that belong to an error that is printed in several lines, or that TensorRT 7 hands on."""
 
 _WORDED = (*CLASSES, "internal_check", "call_refused", "cuda_code", "library_call")

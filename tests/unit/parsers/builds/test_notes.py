@@ -66,3 +66,16 @@ def test_members_that_a_program_tries_one_by_one_are_no_errors(
     tried = "".join(f"Exception: 'tensorrt.tensorrt.Runtime' object has no attribute 'm{n}'\n" for n in range(number))
     notes = load(f"[11/21/2026-10:05:00] [TRT] [V] x\n{tried}").builds[0].notes
     assert bool([note for note in notes if note.span.line > 1]) is bool(found)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'sample::gLogError << "The engine could not be deserialized." << std::endl;',
+        'LOG(ERROR) << "failed to deserialize the engine";',
+        f"[1752.2536] [computeinstance-7:77:0]{' ' * 35}sys.c:4  UCX  DEBUG failed to open /a: No such file",
+    ],
+)
+def test_what_code_or_a_log_of_details_says_did_not_happen(load: Callable[[str], BuildLog], line: str) -> None:
+    notes = load(f"[11/21/2026-10:05:00] [TRT] [V] x\n{line}").builds[0].notes
+    assert not [note for note in notes if note.span.line == 2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,8 @@ from tests.support.for_each import for_each
 from trtforensics.model.kernel import KernelFacts, NameEvidence
 from trtforensics.parsers.grammar.line_kinds import KERNEL
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
+from trtforensics.redaction.pseudonyms import Pseudonyms
+from trtforensics.redaction.vocabulary import vocabulary
 from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
@@ -79,6 +82,12 @@ def test_a_name_tells_its_types_and_how_well(
     assert facts.family == family
     assert (facts.operand, facts.accumulator, facts.output) == types
     assert tuple(map(facts.evidence, ("operand", "accumulator", "output"))) == evidence
+
+
+def test_redaction_keeps_what_a_name_tells() -> None:
+    pseudonyms = Pseudonyms(vocabulary())
+    names = [(name, pseudonyms.rewrite(name)) for name, *_ in TYPES]
+    assert not [name for name, other in names if replace(read_kernel(other), name=name) != read_kernel(name)]
 
 
 @for_each(
