@@ -40,7 +40,8 @@ def fitting(
     first = [_suited(code, fix, origins, unclear=False) for fix in special]
     rest = [_suited(code, fix, origins, unclear=unclear) for fix in usual]
     whole = sum(map(len, (*first, *rest))) >= sum(map(len, (*special, *usual)))
-    return [*filter(None, first), *(() if whole else _own(code, origins)), *filter(None, rest)]
+    own = [fix for origin, codes, fix in _remedies() if origin in origins and _is_of(code, codes)]
+    return [*filter(None, first), *(() if whole else own), *filter(None, rest)]
 
 
 def _suited(code: str, fix: str, origins: Collection[str], *, unclear: bool) -> str:
@@ -99,10 +100,6 @@ def text_for_loaded(text: str, *, runs: bool = False) -> str:
     text = _AGAIN.sub(lambda match: "Run again" if match[0][0] == "B" else "run again", text)
     concerned = _OF_BUILDS.search(text) or not flags_of("build").isdisjoint(_FLAG.findall(text))
     return text if runs or not concerned or "is built" in text else behind(_WHEN, text)
-
-
-def _own(code: str, origins: Collection[str]) -> Sequence[str]:
-    return [fix for origin, codes, fix in _remedies() if origin in origins and _is_of(code, codes)]
 
 
 def _networks(origins: Collection[str]) -> set[str]:

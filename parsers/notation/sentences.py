@@ -7,6 +7,7 @@ become words by ``tables/conditions.tsv``.
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import accumulate
 
 from trtforensics.knowledge.table import rows
 from trtforensics.parsers.grammar import tables
@@ -31,11 +32,8 @@ def classified(message: str, below: str = "") -> tuple[str, dict[str, str | None
     ``node`` the ONNX node. ``below`` is the line below, which holds the words of some conditions; a field of that name
     tells that it was read.
     """
-    text, known = (
-        _PARTS["place"].sub("", _PARTS["frames"].sub("", message[:_MOST_READ]).strip()),
-        dict[str, str | None](),
-    )
-    words, broken = "", None
+    text = _PARTS["place"].sub("", _PARTS["frames"].sub("", message[:_MOST_READ]).strip())
+    known, words, broken = dict[str, str | None](), "", None
     internal = bool(_PARTS["internal"].search(text) or _PARTS["bare check"].match(text))
     for _ in range(_MOST_WRAPPED):
         wrapped = _unwrapped(text)
@@ -119,9 +117,4 @@ def _conditions() -> Sequence[Mapping[str, str]]:
 
 def _closes_last(text: str) -> bool:
     """Whether the bracket that opens a text is the one that its last character closes."""
-    depth = 0
-    for place, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if depth == 0:
-            return place == len(text) - 1
-    return False
+    return 0 not in [*accumulate((character == "(") - (character == ")") for character in text)][:-1]

@@ -1,5 +1,6 @@
 """Nodes that the ONNX parser and Torch-TensorRT refuse or warn about."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import autocast, polygraphy, sanitize
 from trtforensics.knowledge.operators import import_of, is_operator, shipped_plugins
 from trtforensics.knowledge.periods import beyond
+from trtforensics.knowledge.table import rows
 from trtforensics.model.run import Program
 from trtforensics.model.span import SourceSpan
 
@@ -51,9 +53,8 @@ def _failures(case: Case) -> Iterator[_Failure]:
         if any(note.kind in {"plugin_missing", *_UNREGISTERED} for note in mine):
             reason = reason or "Plugin not found"
         around = sorted((note.span for note in (*tried, *mine)), key=lambda span: span.line)
-        spans = (begin.span, *around)
         inner = next((name for note in mine if note.kind == "plugin_unknown" and (name := note.text("name"))), "")
-        yield _Failure(begin.text("op"), begin.text("index"), node, reason, spans, inner)
+        yield _Failure(begin.text("op"), begin.text("index"), node, reason, (begin.span, *around), inner)
 
 
 def _no_importer(reason: str) -> bool:
@@ -65,7 +66,6 @@ def no_importer(case: Case) -> Iterator[Observation]:
     """Report the failures whose reason is a missing plugin."""
     for failure in _failures(case):
         if _no_importer(failure.reason):
-            names = [failure.node] if failure.node else []
             cut = polygraphy("inspect model", case, "--show", "layers", "attrs")
             inner = failure.inner if failure.op in _WITH_BODY else ""
             cause, fix = _why_no_importer(case, inner or failure.op)
@@ -75,7 +75,7 @@ def no_importer(case: Case) -> Iterator[Observation]:
                 failure.spans,
                 cause=cause,
                 fix=fix,
-                onnx_nodes=names,
+                onnx_nodes=[failure.node] * bool(failure.node),
                 steps=(Step("See the node and its neighbours", cut),),
                 same_as=failure.op,
             )
@@ -104,7 +104,14 @@ def _why_no_importer(case: Case, op: str) -> tuple[str, str]:
     plugin, version = shipped_plugins().get(op), None if rtx else case.release
     period = import_of(op)
     if period and not rtx and period.words and (version is None or version < period.first):
-        return beyond(f"ONNX's {op} is imported by TensorRT", [period], version)
+        cause, way = beyond(f"ONNX's {op} is imported by TensorRT", [period], version)
+        run, first = case.log.run_of(case.build), _SETS.get(op, 0)
+        told = re.search(r"Opset version (\d+)", "; ".join(text for text, _ in run.facts) if run else "")
+        if told and int(told[1]) < first:
+            early = f"ONNX has {op} from set {first} on, and the model is of set {told[1]}: its exporter made the node."
+            cause = f"{early} {cause}"
+            way = f"Let the exporter write it with older operators. Or: {way}"
+        return cause, way
     if plugin is not None and (version is None or plugin.holds(version)):
         return no_importer.variants["shipped"]
     if is_operator(op):
@@ -115,6 +122,8 @@ def _why_no_importer(case: Case, op: str) -> tuple[str, str]:
     return cause, f"Use {plugin.instead} in its place. Or: {way}" if plugin.instead else way
 
 
+_SETS = {row["operator"]: int(row["first"]) for row in rows("opsets")}
+"""The operator sets of ONNX in which operators began that came after the first ones."""
 _FUNCTIONS = ("aten_", "_aten_", "prim_", "prims_", "IsScalar")
 """How names begin of the functions that torch.onnx writes with dynamo (``pkg.onnxscript.torch_lib``)."""
 _SIZED_BY_DATA = {"NonZero", "NonMaxSuppression"}
@@ -140,11 +149,10 @@ def mixed_types(case: Case) -> Iterator[Observation]:
     for note in case.notes("elementwise_types"):
         before = [w for w in warnings if w.span.line < note.span.line]
         about = before[-1].text("text").partition(":")[0] if before else ""
-        names = about.split(" and ") if about else []
         yield Observation(
             f"{note.text('op')} gets {note.text('first')} and {note.text('second')}" + (f" ({about})" if about else ""),
             (note.span, *(w.span for w in before[-1:])),
-            layers=names,
+            layers=about.split(" and ") if about else [],
             steps=(autocast(case, "--low_precision_type", "fp16"),),
         )
 
@@ -162,11 +170,9 @@ def inner_dimensions(case: Case) -> Iterator[Observation]:
 def int64_weights(case: Case) -> Iterator[Observation]:
     """Report a clamped value as a warning, a cast alone as a note."""
     clamped = case.notes("int64_clamped")
-    if clamped:
-        notes = [*clamped, *case.notes("int64_weights")]
-        yield from observe(notes, "INT64 weights did not fit into INT32 and were clamped", severity=Severity.WARNING)
-    else:
-        yield from observe(case.notes("int64_weights"), "INT64 weights were cast to INT32, without any being clamped")
+    what = "did not fit into INT32 and were clamped" if clamped else "were cast to INT32, without any being clamped"
+    notes = [*clamped, *case.notes("int64_weights")]
+    yield from observe(notes, f"INT64 weights {what}", severity=Severity.WARNING if clamped else None)
 
 
 @explained("TF107")

@@ -50,6 +50,17 @@ SAID = {
         "unknown colour 'mauve'",
         *"   ",
     ),
+    "E1121 09:30:00.1 1 life.cc:5] \"failed to load 'net' version 1: Internal: made: [TensorRT-LLM][ERROR] Assertion "
+    'failed: 12 != 30 (/src/warp.cpp:4)\\n1       0x7ff34f6bdff8 nn::thrown() + 95"': (
+        "differing_parts",
+        "a check fails: 12 and 30 must be equal",
+        *"   ",
+    ),
+    "[TensorRT-LLM][ERROR] Assertion failed: warp + 1 <= mWarps (/src/warp.cpp:4)": (
+        "broken_bound",
+        "a check fails: warp + 1 must be at most Warps",
+        *"   ",
+    ),
     " ERROR mauve::tensorrt > IWarp::s: Error Code 4: API Usage Error ((Unnamed Layer* 7) [Dequantize]: the warp is "
     "not supported)": ("unsupported_form", "(Unnamed Layer* 7) [Dequantize]: the warp is not supported", *"   "),
     "[E] failed to create network since there is no mauve file": (
