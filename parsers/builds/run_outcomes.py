@@ -51,7 +51,7 @@ _SIGNALS |= dict.fromkeys((4, 6, 7, 8, 11), Ending.CRASHED)
 _CODES = dict.fromkeys((-1073741819, 3221225477, -1073740791, 3221226505), Ending.CRASHED) | {124: Ending.KILLED}
 """Windows' access violation and overrun of a buffer; what ``timeout`` returns for what it ended."""
 ENGINE_MADE = ("engine_generated", "engine_generated_old", "engine_built", "poly_built", "own_built")
-_OWN_ENDS = ("own_end", "own_end_done", "own_end_complete", "own_end_passed", "own_end_upper", "own_end_built")
+_OWN_ENDS = ("own_end", *(f"own_end_{how}" for how in ("done", "complete", "passed", "upper", "success", "built")))
 OF_BENCHMARKS = ("llm_requests", "llm_tokens")
 """The figures that benchmarks of TensorRT-LLM print last."""
 LOADED = ("jetson_loaded", "engine_size", "deserialization", "engine_loaded", "engine_deserialized", "own_loaded")

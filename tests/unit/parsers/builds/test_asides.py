@@ -211,7 +211,17 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ],
         ["App failed", "WARNING from element sink: A lot of buffers are being dropped.", "ERROR from sink"],
     ),
-    "own_success": (["App run successful", "Finished: SUCCESS", "Job succeeded"], ["App run"]),
+    "own_success": (
+        [
+            "App run successful",
+            "Finished: SUCCESS",
+            "Job succeeded",
+            "status    = succeeded",
+            '  "status": "success",',
+        ],
+        ["App run", "status succeeded before the rest failed", "exit status", "CUDA_SUCCESS", "SUCCESS rate 3 %"],
+    ),
+    "own_end_success": (["** SUCCESS **", "+ SUCCESS: the engine works"], ["CUDA_SUCCESS", "SUCCESS rate 3 %"]),
     "own_end": (
         ["Finish", "[INFO] Finished.", "Test all finish!", "10:05:01 - INFO - Finished successfully"],
         ["Finishing", "finish the build", "Refinish"],
