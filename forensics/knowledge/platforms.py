@@ -65,21 +65,22 @@ def supported(entries: Sequence[Architecture], version: Sequence[int]) -> bool |
 
 
 @cache
-def _named(gpu: str) -> Mapping[str, str]:
-    """Return the row of ``gpus.tsv`` whose name, the longest, a device's name holds as whole words; empty: none."""
-    fitting = [row for row in rows("gpus") if re.search(rf"(?<!\w){re.escape(row['gpu'])}(?!\w)", gpu, re.IGNORECASE)]
+def gpu_named(text: str) -> Mapping[str, str]:
+    """Return the row of ``gpus.tsv`` whose name, the longest, a text holds, blanks aside, as words; empty: none."""
+    spaced = ((row["gpu"].replace(" ", "[ _-]?"), row) for row in rows("gpus"))
+    fitting = (row for name, row in spaced if re.search(rf"(?i)(?<!\w){name}(?!\w)", text))
     return max(fitting, key=lambda row: len(row["gpu"]), default={})
 
 
 def sm_of(gpu: str) -> Release | None:
     """Return the compute capability of a device by its name (``NVIDIA GeForce RTX 3080 Ti``); None: unknown."""
-    return known(_named(gpu).get("sm", ""))
+    return known(gpu_named(gpu).get("sm", ""))
 
 
 def memory_of(gpu: str = "", sm: str = "") -> int:
     """Return the MiB of a GPU's largest variant by its name; of an unknown one the most of its capability or of all."""
     fitting = [row for row in rows("gpus") if sm in {"", row["sm"]}] or rows("gpus")
-    return 1024 * max(int(row["gib"]) for row in ([_named(gpu)] if _named(gpu) else fitting))
+    return 1024 * max(int(row["gib"]) for row in ([gpu_named(gpu)] if gpu_named(gpu) else fitting))
 
 
 def stack_of(version: Sequence[int], platform: Platform = "x86-64") -> tuple[Stack, ...]:

@@ -12,6 +12,7 @@ from trtforensics.findings.finding import Observation, Severity
 from trtforensics.findings.observations import CLASSES
 from trtforensics.findings.rule import explained, shared_cases
 from trtforensics.findings.special_cases import special
+from trtforensics.knowledge.platforms import gpu_named
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import RunResult
 from trtforensics.parsers.builds.views import Spans
@@ -47,9 +48,8 @@ def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
     sides: dict[str, dict[bool, tuple[float, str, int]]] = {}
     for each in grouped(figures, lambda of: (of[1].name, of[1].row, of[1].unit, of[1].group)).values():
         (first, name, line), *rest = each
-        usual, is_run = median(number for number, *_ in rest or each), _RUN.search(name.name) is not None
-        often = is_run and len({at for *_, at in each}) >= _MANY
-        if often and _SPEED.search(name.name) and first >= _START * usual:
+        usual, often = median(number for number, *_ in rest or each), len({at for *_, at in each}) >= _MANY
+        if often and _RUN.search(name.name) and _SPEED.search(name.name) and first >= _START * usual:
             said[line] = f"<<first {name.name} {figure(first)} {name.unit}, then {figure(usual)} {name.unit}>>"
     for ((short, run, _), words), ((long, copy, line), behind) in pairwise(zip(figures, spelt, strict=True)):
         if run.unit == copy.unit and _RUN.search(run.name) and _COPY.search(copy.name) and long >= _FAR * short:
@@ -74,6 +74,9 @@ def shown(case: Case) -> Iterator[Observation]:
     told = {note.span.line for note in case.build.notes if note.kind not in {*CLASSES, ANY_ERROR, *_ASKED}}
     amounts = _amounts(case.build.results) if text else {}
     lines = text.split("\n")
+    gpus = [(number, gpu) for number, line in enumerate(lines, 1) if (gpu := gpu_named(line))]
+    for number, gpu in gpus * all(gpu["weak"] for _, gpu in gpus):  # a fast one may be the one that is meant
+        amounts[number] = f"{amounts.get(number, '')}<<{gpu['gpu']}, capability {gpu['sm']}, weak {gpu['weak']}>>"
     for number, line in enumerate(lines, 1):
         is_said = _SAID.search(line) and not _PRINTED.search(line) and not prefix_of(line.encode())
         lines[number - 1] = amounts.get(number, "") + (line if is_said and number not in told else "")

@@ -113,8 +113,8 @@ def crash(case: Case) -> Iterator[Observation]:
             if notes[0].kind == "launch_timeout"
             else f"An illegal memory access was made{kernel}"
         )
-        running = not _builds(case, block) and notes[0].kind == "illegal_access"
-        cause, fix = crash.variants["run"] if running else ("", "")
+        is_built = block or case.build.stages or len(case.build.timings.tactic)
+        cause, fix = crash.variants["run"] if notes[0].kind == "illegal_access" and not is_built else ("", "")
         yield Observation(
             f"{what}{suspect}",
             [*([block.span] if block else []), *(note.span for note in notes)],
@@ -130,11 +130,6 @@ def being_timed(case: Case, note: Note) -> tuple[str, OpenBlock | None]:
     line = note.span.line
     block = next((each for each in case.build.open_blocks if each.span.line < line <= each.last_line), None)
     return f" while timing {_timed(case.build, block, line)}" if block else "", block
-
-
-def _builds(case: Case, block: OpenBlock | None) -> bool:
-    """Whether the log shows that an engine was being built."""
-    return block is not None or bool(case.build.stages) or bool(len(case.build.timings.tactic))
 
 
 def _timed(build: Build, block: OpenBlock, line: int) -> str:

@@ -76,7 +76,7 @@ COLUMNS = {
         "way": r".+\.",
         "source": TEXT,
     },
-    "gpus": {"gpu": r"\w.+", "sm": RELEASE, "gib": r"\d+", "source": TEXT},
+    "gpus": {"gpu": r"\w.+", "sm": RELEASE, "gib": r"\d+", "weak": r"(sixteen)? ?(eight)?", "source": TEXT},
     "stack": {
         "release": rf"{RELEASE}(\.\d)?",
         "platform": "|".join(get_args(platforms.Platform)),
