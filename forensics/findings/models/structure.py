@@ -363,16 +363,12 @@ def unequal_branches(case: Case) -> Iterator[Observation]:
             first, other = (model.sizes.get(name) for name in (pair[0], pair[-1]))
             types = {model.elements[name] for name in pair if name in model.elements}
             refused = len(types) > 1 or (first is not None and other is not None and len(first) != len(other))
-            if refused or (release_of(case) < _OF_ANY_SHAPES and _apart(first, other)):
+            apart = any(None not in pair and pair[0] != pair[1] for pair in zip(first or (), other or (), strict=False))
+            if refused or (release_of(case) < _OF_ANY_SHAPES and apart):
                 what = " and ".join(sorted(types)) if len(types) > 1 else f"{_dims(first)} and {_dims(other)}"
                 severity = None if refused or release_of(case) < _OF_ONE_SHAPE else Severity.WARNING
                 title = f"The branches of {{nodes}} give {what}"
                 yield of_nodes(case, [node], title, severity=severity, same_as=node.label)
-
-
-def _apart(first: Sizes | None, other: Sizes | None) -> bool:
-    """Whether tensors of one rank have two shapes."""
-    return any(None not in pair and pair[0] != pair[1] for pair in zip(first or (), other or (), strict=False))
 
 
 def _dims(sizes: Sequence[int | None] | None) -> str:
