@@ -85,7 +85,8 @@ def behind(prefix: str, text: str) -> str:
 
 
 _AGAIN = re.compile(r"\bbuild (?:and measure )?again", re.IGNORECASE)
-_OF_BUILDS = re.compile(r"\b(?:re)?build(?:s|er|ing)?\b(?!\.log)|IBuilderConfig|BuilderFlag|\bconfig\.", re.IGNORECASE)
+_OF_BUILDS = re.compile(r"(?i:\b(?:re)?build(?:s|er|ing)?\b(?!\.log| of )|IBuilderConfig|BuilderFlag|\bconfig\.)")
+_SAYS_WHEN = re.compile(r"is built|\brebuild|\bbuild\b[^.]*\bagain", re.IGNORECASE)
 _FLAG = re.compile(r"--\w+")
 _WHEN = "When the engine is built: "
 
@@ -99,7 +100,7 @@ def text_for_loaded(text: str, *, runs: bool = False) -> str:
     """Return advice that says so where it concerns the engine's build; not where its command ``runs`` the engine."""
     text = _AGAIN.sub(lambda match: "Run again" if match[0][0] == "B" else "run again", text)
     concerned = _OF_BUILDS.search(text) or not flags_of("build").isdisjoint(_FLAG.findall(text))
-    return text if runs or not concerned or "is built" in text else behind(_WHEN, text)
+    return text if runs or not concerned or _SAYS_WHEN.search(text) else behind(_WHEN, text)
 
 
 def _networks(origins: Collection[str]) -> set[str]:
