@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics import cli
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.errors import SourceError
@@ -175,7 +176,7 @@ def test_a_command_starts_no_threads_of_numpy_and_leaves_the_environment_as_a_li
     assert f"numpy: {seen}\n" in done.stdout
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "meant"),
     [
         ([], ["--help"]),

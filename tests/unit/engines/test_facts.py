@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.engine_builds import build_of, layer, tuned
+from tests.support.for_each import for_each
 from tests.support.sample_session import Scribe
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.engines.onnx_nodes import block_of
@@ -64,7 +65,7 @@ def test_alignment_is_judged_for_convolutions_that_tensor_cores_could_run(
     assert (None if found is None else found.aligned) is aligned
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("names", "block"),
     [
         (("/layer1/0/conv/Conv", "/layer1/0/relu/Relu"), "/layer1/0"),

@@ -133,7 +133,7 @@ def test_a_setting_that_is_refused_is_no_root_of_the_error_that_ended_the_build(
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("prefix", "severity"),
     [
         ("", Severity.ERROR),

@@ -14,6 +14,7 @@ import networkx as nx
 import pytest
 
 from tests.support.escapes import unescape
+from tests.support.for_each import for_each
 from trtforensics.graphs.export import (
     DATA_FORMS,
     GraphForm,
@@ -140,8 +141,8 @@ def test_dot_says_what_the_graph_says() -> None:
     )
 
 
-@pytest.mark.parametrize("piece", ["a", '"', "\\", "\x1e", "層", 'a\\"é'])
-@pytest.mark.parametrize("count", [1, 3999, 4001, 20_000])
+@for_each("piece", ["a", '"', "\\", "\x1e", "層", 'a\\"é'])
+@for_each("count", [1, 3999, 4001, 20_000])
 def test_a_text_of_any_length_is_quoted_in_strings_that_graphviz_reads(piece: str, count: int) -> None:
     text = piece * count
     strings = re.findall(r'"((?:[^"\\]|\\.)*)"(?: \+ |$)', quoted(text))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, get_args
 import onnx.defs
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.findings.versions import flags
 from trtforensics.knowledge import operators, platforms
 from trtforensics.knowledge.table import OLDEST, known, release, rows
@@ -137,7 +138,7 @@ def order(table: str, row: Mapping[str, str]) -> tuple[object, ...]:
     return tuple(numbers(row[key]) if key in numeric else row[key] for key in keys)
 
 
-@pytest.mark.parametrize("table", COLUMNS)
+@for_each("table", COLUMNS)
 def test_every_value_is_of_its_columns_form(table: str) -> None:
     def wrong() -> Iterator[str]:
         for row in rows(table):
@@ -149,7 +150,7 @@ def test_every_value_is_of_its_columns_form(table: str) -> None:
     assert not list(wrong())
 
 
-@pytest.mark.parametrize("table", sorted(COLUMNS.keys() - {"trtexec_options", "builder_flags"}))
+@for_each("table", sorted(COLUMNS.keys() - {"trtexec_options", "builder_flags"}))
 def test_rows_are_sorted_and_differ(table: str) -> None:
     keys = [order(table, row) for row in rows(table)]
     assert not [(one, other) for one, other in pairwise(keys) if not one < other]

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.repository import LOGS
 from trtforensics.cli import main
 from trtforensics.engines.joining import load_joined
@@ -34,7 +35,7 @@ def test_a_row_has_names_of_its_own_and_a_source() -> None:
     assert {term.kind for term in terms()} == {"layer type", "word", "kernel word"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "kind", "words"),
     [
         ("kgen", "layer type", "Myelin wrote itself"),

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from tests.support.engine_builds import layer
+from tests.support.for_each import for_each
 from tests.support.sample_session import Scribe
 from trtforensics.model.layer_types import operation_of, operation_of_type
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("type_", "operation"),
     [
         ("CaskConvolution", "Convolution"),

@@ -9,6 +9,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from tests.support.for_each import for_each
 from tests.support.input_models import BOOL, FLOAT, INT64, MIXED, model
 from trtforensics.errors import UsageError
 from trtforensics.onnx_models.drawing import (
@@ -124,7 +125,7 @@ def test_the_shortest_axis_counts_also_behind_nodes_that_move() -> None:
     assert "other" not in found
 
 
-@pytest.mark.parametrize("op", ["Concat", "Expand", "Flatten", "Identity", "Slice", "Split", "Transpose"])
+@for_each("op", ["Concat", "Expand", "Flatten", "Identity", "Slice", "Split", "Transpose"])
 def test_what_only_moves_an_index_keeps_its_end(op: str) -> None:
     nodes = [helper.make_node(op, ["ids"], ["moved"], name="move"), gather("table", "moved")]
     found = integer_choices(graph_of(nodes, "ids", table=np.zeros((30, 2), np.float32)))

@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.zoo.net import Net
 from trtforensics.onnx_models.checked_graph import Survey
 from trtforensics.onnx_models.normalisations import GROUP, LAYER, RMS, chains_of, other_axes, with_operators
@@ -60,10 +61,10 @@ def outputs(model: onnx.ModelProto, x: np.ndarray) -> np.ndarray:
     return np.asarray(session.run(None, {"x": x})[0])
 
 
-@pytest.mark.parametrize("divide", ["Div", "Reciprocal", "1/", "Pow"])
-@pytest.mark.parametrize("square", ["Pow", "Mul"])
-@pytest.mark.parametrize("centred", [True, False], ids=["layer", "rms"])
-@pytest.mark.parametrize("opset", [11, 17])
+@for_each("divide", ["Div", "Reciprocal", "1/", "Pow"])
+@for_each("square", ["Pow", "Mul"])
+@for_each("centred", [True, False], ids=["layer", "rms"])
+@for_each("opset", [11, 17])
 def test_each_way_to_write_it_becomes_the_operator(centred: bool, square: str, divide: str, opset: int) -> None:  # noqa: FBT001 - a column of the table
     net = Net(opset=opset)
     model = finished(net, normalised(net, centred=centred, square=square, divide=divide))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.pin_slots import HALF, SINGLE, kernel, offer, slot
 from trtforensics.errors import UsageError
 from trtforensics.model.data_types import Accumulator
@@ -91,7 +92,7 @@ def test_a_request_is_read_from_one_argument() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "pin:",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.pin_logs import KEY, OTHER, WON, V, key_log, layer_log
 from trtforensics.model.span import SourceSpan
 from trtforensics.pin.conditions import PinConditions
@@ -123,8 +124,8 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-@pytest.mark.parametrize("changed", [names for size in range(3) for names in combinations(CHANGES, size)])
+@for_each("form", FORMS.values(), ids=FORMS)
+@for_each("changed", [names for size in range(3) for names in combinations(CHANGES, size)])
 def test_used_is_said_only_where_everything_agrees(load: Load, form: dict[str, Any], changed: tuple[str, ...]) -> None:
     whole = replay(load)
     (entry,) = whole.entries

@@ -8,6 +8,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from tests.support.for_each import for_each
 from trtforensics.onnx_models.cutting import UnknownValueError
 from trtforensics.onnx_models.running import run_model
 from trtforensics.reduce.deriving import Deriver
@@ -28,8 +29,8 @@ def test_the_whole_is_the_original(apart: Apart) -> None:
     assert list(whole.graph.input) == list(deriver.original.model.graph.input)
 
 
-@pytest.mark.parametrize("fault", ["square", "branch", "loop"])
-@pytest.mark.parametrize("seed", range(15))
+@for_each("fault", ["square", "branch", "loop"])
+@for_each("seed", range(15))
 def test_any_cut_computes_what_the_original_does(apart: Apart, fault: str, seed: int) -> None:
     deriver = apart(fault)
     chance = random.Random(seed)

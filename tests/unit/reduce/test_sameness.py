@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.for_each import for_each
 from trtforensics.bisection.runner.command import Ended
 from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec
 from trtforensics.bisection.search import Verdict
@@ -115,19 +115,19 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize("part", OTHER)
+@for_each("part", OTHER)
 def test_another_failure(part: str) -> None:
     one, other, says = OTHER[part]
     assert says in failed(*one).difference(failed(*other), Sameness.STRICT)
 
 
-@pytest.mark.parametrize("part", SAME)
+@for_each("part", SAME)
 def test_the_same_failure(part: str) -> None:
     one, other = (failed(*each) for each in SAME[part])
     assert (one.difference(other, Sameness.STRICT), other.difference(one, Sameness.STRICT)) == ("", "")
 
 
-@pytest.mark.parametrize(("part", "pair"), list(itertools.chain(OTHER.items(), SAME.items())))
+@for_each(("part", "pair"), list(itertools.chain(OTHER.items(), SAME.items())))
 def test_loosely_only_the_end_and_the_finding_count(part: str, pair: tuple[tuple[str, int], ...]) -> None:
     one, other = failed(*pair[0]), failed(*pair[1])
     assert bool(one.difference(other, Sameness.LOOSE)) == (part in {"signal", "signal, not status"})

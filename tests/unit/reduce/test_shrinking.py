@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.bisection.search import Ask, Status, Verdict
 from trtforensics.reduce.shrinking import ReductionSearch, enough
 
@@ -37,8 +38,8 @@ def needing(needed: frozenset[int]) -> Judge:
     return lambda active: Verdict.BAD if needed <= active else Verdict.GOOD
 
 
-@pytest.mark.parametrize("room", [1, 3])
-@pytest.mark.parametrize("seed", range(30))
+@for_each("room", [1, 3])
+@for_each("seed", range(30))
 def test_any_needed_nodes_are_found_and_each_was_left_out(seed: int, room: int) -> None:
     chance = random.Random(seed)
     count = chance.randrange(2, 200)

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 import onnx
-import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.support import failing_models as failing
+from tests.support.for_each import for_each
 from trtforensics.onnx_models.running import run_model
 from trtforensics.reduce.deriving import Derived, Deriver
 from trtforensics.reduce.simplifying import Aspect, Simplification, kept_texts, simplifications_of
@@ -111,8 +111,8 @@ def test_names_are_replaced_everywhere_and_the_model_computes_the_same(apart: Ap
     assert [value.tobytes() for value in one.values()] == [value.tobytes() for value in two.values()]
 
 
-@pytest.mark.parametrize("fault", [failing.determinant, failing.branch, failing.loop, failing.data_dependent_target])
-@pytest.mark.parametrize("seed", range(6))
+@for_each("fault", [failing.determinant, failing.branch, failing.loop, failing.data_dependent_target])
+@for_each("seed", range(6))
 def test_what_is_not_relevant_changes_nothing(apart: Apart, fault: Fault, seed: int) -> None:
     """The search leaves irrelevant simplifications out, which must not change the model that was seen to fail."""
     plain = apart(failing.model_with(fault, 20))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.marked_logs import marked
 from trtforensics.render.time_rows import SpreadForm, spread_of
 
@@ -35,7 +36,7 @@ def spread(load: Callable[[str], BuildLog]) -> Callable[..., TimeSpread | None]:
     return of
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("times", "variation", "form", "doubtful"),
     [
         ((1.9, 300.0, 2.0, 2.0, 2.1, 2.1, 2.2), 40.0, SpreadForm.FEW, False),

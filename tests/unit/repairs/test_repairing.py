@@ -7,6 +7,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from tests.support.for_each import for_each
 from trtforensics.errors import SourceError
 from trtforensics.repairs import repairing
 from trtforensics.repairs.repairing import compare, extreme_samples, repaired, require_named
@@ -370,8 +371,8 @@ def test_a_loop_that_does_not_end_on_an_extreme_sample_is_left(monkeypatch: pyte
     assert "huge values" in comparison.extremes
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint64", "bool", "float16", "float64"])
-@pytest.mark.parametrize("shape", [(), (4,), (2, 3)])
+@for_each("dtype", ["int8", "uint8", "int32", "int64", "uint64", "bool", "float16", "float64"])
+@for_each("shape", [(), (4,), (2, 3)])
 def test_extreme_values_are_of_the_type_and_never_the_smallest_integer(dtype: str, shape: tuple[int, ...]) -> None:
     """Divided by -1, the smallest integer ends the process; huge sizes take all memory."""
     plain = helper.make_model(helper.make_graph([], "g", [], []))

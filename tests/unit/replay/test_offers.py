@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.replays import build_of, from_log, of_form, replay
 from trtforensics.engines.joining import select_build
 from trtforensics.model.replay import ReplayEntry, ReplayForm, ReplayTensor
@@ -95,7 +96,7 @@ def test_without_ids_in_the_log_any_runner_may_be_meant() -> None:
     assert without.is_runner("CaskConvolution", 0x8000002F)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "printed", "fits"),
     [
         ("LINEAR", "Float(784,784,28,1)", True),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.replays import CONV, ENTRIES, as_json, made, of_form
 from trtforensics.errors import ForensicsError, NotAReplayError, SourceError
 from trtforensics.model.replay import ProblemSeverity, ReplayForm, path_text
@@ -79,7 +80,7 @@ LOOKALIKES = {
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("version", FORM_OF_VERSION)
+@for_each("version", FORM_OF_VERSION)
 def test_each_polygraphys_files_have_their_form_and_the_same_content(version: str, replay_samples: Path) -> None:
     folder = replay_samples / f"polygraphy-{version}"
     good, bad, empty = (load_replay(str(folder / f"{name}.json")) for name in ("good_0", "bad_0", "empty"))
@@ -101,7 +102,7 @@ def test_no_version_of_the_samples_is_forgotten(replay_samples: Path) -> None:
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("name", MALFORMED)
+@for_each("name", MALFORMED)
 def test_each_malformed_sample_has_its_message(name: str, replay_samples: Path) -> None:
     place, code, field, what = MALFORMED[name]
     path = replay_samples / "malformed" / name
@@ -255,7 +256,7 @@ WRONG: dict[str, tuple[bytes, str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@for_each("name", WRONG)
 def test_what_is_wrong_is_said_with_what_to_do(name: str, tmp_path: Path) -> None:
     content, code, what, next_step = WRONG[name]
     path = tmp_path / "replay.json"
@@ -335,7 +336,7 @@ NO_REPLAY = {
 }
 
 
-@pytest.mark.parametrize("content", NO_REPLAY, ids=NO_REPLAY.values())
+@for_each("content", NO_REPLAY, ids=NO_REPLAY.values())
 def test_what_is_no_replay_is_named(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "some.json"
     path.write_bytes(content)

@@ -8,6 +8,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from tests.support.for_each import for_each
 from tests.support.repository import ROOT
 from trtforensics.errors import (
     ForensicsError,
@@ -33,8 +34,8 @@ def failure(kind: type[ForensicsError], path: Path, data: bytes) -> ForensicsErr
     return named(kind(f"{path}:3:14", "is none", "Give one"))
 
 
-@pytest.mark.parametrize("kind", READERS)
-@pytest.mark.parametrize(
+@for_each("kind", READERS)
+@for_each(
     ("data", "what"),
     [
         (b"\x89PNG\r\n", "is a picture (PNG)"),
@@ -66,7 +67,7 @@ def test_an_onnx_model_is_named(tmp_path: Path, ir_version: int) -> None:
     assert failure(NotABuildLogError, tmp_path / "f", model.SerializeToString()).what == "is an ONNX model"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "data", "what"),
     [
         (NotABuildLogError, REPLAY, "is a tactic replay"),

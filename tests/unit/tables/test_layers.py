@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.engine_builds import build_of, layer, tuned
+from tests.support.for_each import for_each
 from tests.support.sample_session import Scribe
 from tests.support.schemas import schema
 from trtforensics.engines.facts import EngineFacts
@@ -37,7 +38,7 @@ def engine() -> EngineFacts:
     return EngineFacts(build_of(scribe, choices, slow, fast, kernel, layer(scribe, "constant", "Constant")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expression", "kept"),
     [
         ("name:slow", ["slow"]),

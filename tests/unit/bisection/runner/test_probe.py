@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.bisection.runner.command import Ended
 from trtforensics.bisection.runner.probe import ProbeOutcome, describe, judge_status
 from trtforensics.bisection.search import Verdict
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="probes run on Linux only")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("status", "verdict"),
     [
         (0, Verdict.GOOD),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.searches import answered, bad_with, builds
 from trtforensics.bisection.search import Ask, Item, Outlook, Result, Search, Status, Verdict
 
@@ -40,8 +41,8 @@ def test_equal_suspicion_takes_one_culprit_as_few_builds_as_halving_and_a_certif
     assert max(taken) == 14
 
 
-@pytest.mark.parametrize("room", [2, 3, 4, 8])
-@pytest.mark.parametrize("count", [2, 9, 27, 82, 200, 300])
+@for_each("room", [2, 3, 4, 8])
+@for_each("count", [2, 9, 27, 82, 200, 300])
 def test_several_builds_at_once_save_rounds(count: int, room: int) -> None:
     cuts = next(cuts for cuts in range(count) if (room + 1) ** cuts >= count)
     culprits = range(0, count, max(1, count // 25))

@@ -13,6 +13,7 @@ from onnx import helper
 from onnx.external_data_helper import set_external_data
 
 from tests.support.faulty_models import FLOAT, Pair, model, node, pairs, residual, written
+from tests.support.for_each import for_each
 from trtforensics.cli import main
 from trtforensics.findings.models import forecast
 from trtforensics.onnx_models import trying
@@ -29,7 +30,7 @@ def _found(path: str, pair: Pair, capsys: pytest.CaptureFixture[str]) -> list[di
     return list(json.loads(capsys.readouterr().out)["findings"])
 
 
-@pytest.mark.parametrize("pair", pairs(), ids=lambda pair: pair.name)
+@for_each("pair", pairs(), ids=lambda pair: pair.name)
 def test_a_fault_is_found_and_its_twin_is_not_blamed(
     pair: Pair, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

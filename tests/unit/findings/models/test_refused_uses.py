@@ -11,6 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from tests.support.faulty_models import FLOAT, INT64, Values, model, node
+from tests.support.for_each import for_each
 from trtforensics.cli import main
 
 if TYPE_CHECKING:
@@ -239,9 +240,7 @@ def _attention(width: int, queries: int, keys: int, query_width: int | None = No
     return model(made, inputs=inputs, opset=23)
 
 
-@pytest.mark.parametrize(
-    "uses", [*_attributes(), *_inputs(), *_constants(), *_asserted(), *_sizes()], ids=lambda uses: uses[0]
-)
+@for_each("uses", [*_attributes(), *_inputs(), *_constants(), *_asserted(), *_sizes()], ids=lambda uses: uses[0])
 def test_a_use_is_refused_and_the_nearest_one_is_not(
     uses: Uses, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -299,7 +298,7 @@ def _forbidden() -> Iterator[tuple[str, onnx.ModelProto]]:
     yield "Loop", looped
 
 
-@pytest.mark.parametrize("proto", [each for _, each in _forbidden()], ids=[name for name, _ in _forbidden()])
+@for_each("proto", [each for _, each in _forbidden()], ids=[name for name, _ in _forbidden()])
 def test_what_onnx_alone_forbids_is_no_error(
     proto: onnx.ModelProto, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

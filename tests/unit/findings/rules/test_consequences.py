@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.marked_logs import marked
 from tests.unit.findings.rules.test_examples import report_on
 from trtforensics.findings.judging import Inputs, judge
@@ -82,7 +83,7 @@ PASSED_ON = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "root", "below"),
     [
         (PLUGIN + NVINFER, "TF623", {"TF676"}),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tests.emulator.engine.foreign import Transformer
     from trtforensics.findings.finding import Finding, Report
     from trtforensics.findings.rule import Rule
+    from trtforensics.model.log import BuildLog
     from trtforensics.model.notes import Note
     from trtforensics.sources.quoting import QuotedLog
 
@@ -77,9 +78,14 @@ def test_every_rule_of_a_log_has_an_example() -> None:
     assert EXAMPLES.keys() == {rule.code for rule in rules()} - NEEDING
 
 
-@pytest.mark.parametrize("code", sorted(EXAMPLES))
-def test_it_speaks_at_the_right_lines(code: str) -> None:
-    log, _, report = example_of(code)
+@for_each("code", sorted(EXAMPLES))
+def test_it_speaks_at_the_right_lines_and_asks_for_the_kinds_that_it_names(code: str) -> None:
+    log, quoted, report = example_of(code)
+    _speaks_at_the_marked_lines(code, log, report)
+    _asks_for_the_kinds_that_it_names(rule_of(code), quoted.log)
+
+
+def _speaks_at_the_marked_lines(code: str, log: Marked, report: Report) -> None:
     assert log.marked
     found = of_code(report, code)
     assert sorted({e.span.line for one in found for e in one.evidence}) == log.marked
@@ -91,6 +97,21 @@ def test_it_speaks_at_the_right_lines(code: str) -> None:
     texts = log.text.split("\n")
     assert all(e.text == texts[e.span.line - 1] for one in found for e in one.evidence)
     assert said_of(code, report) == golden_findings()[code], "see `pytest tests/golden --update-golden`"
+
+
+def _asks_for_the_kinds_that_it_names(rule: Rule, log: BuildLog) -> None:
+    asked: set[str] = set()
+    notes_of = Case.notes
+
+    def notes(case: Case, *kinds: str) -> list[Note]:
+        asked.update(kinds)
+        return notes_of(case, *kinds)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Case, "notes", notes)
+        for build in log.builds:
+            list(rule.check(Case(build, log)))
+    assert asked - OF_HELPERS <= rule.reads
 
 
 @for_each("code", sorted(EXAMPLES))
@@ -105,21 +126,3 @@ def test_it_is_silent_on_a_look_alike(code: str, tmp_path: Path) -> None:
 def _speaks(rule: Rule, case: Case) -> bool:
     """Whether a rule has anything to say, before others that explain it are asked."""
     return rule.concerns(case) and any(rule.check(case))
-
-
-@for_each("code", sorted(EXAMPLES))
-def test_a_rule_asks_for_the_kinds_that_it_names(code: str) -> None:
-    rule = rule_of(code)
-    asked: set[str] = set()
-    notes_of = Case.notes
-
-    def notes(case: Case, *kinds: str) -> list[Note]:
-        asked.update(kinds)
-        return notes_of(case, *kinds)
-
-    log = example_of(code)[1].log
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Case, "notes", notes)
-        for build in log.builds:
-            list(rule.check(Case(build, log)))
-    assert asked - OF_HELPERS <= rule.reads

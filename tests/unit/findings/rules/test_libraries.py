@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.marked_logs import marked
 from tests.unit.findings.rules.test_examples import report_on
 from trtforensics.findings.finding import Severity
@@ -43,7 +44,7 @@ def test_what_another_process_wrote_into_a_line_is_none_of_cudas_words(tmp_path:
     assert finding.title == "A CUDA call failed: initialization error"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "title"),
     [
         (

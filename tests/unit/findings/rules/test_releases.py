@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.marked_logs import marked
 from tests.unit.findings.rules.test_examples import of_code, report_on
 
@@ -20,7 +21,7 @@ def begin(version: int) -> str:
     return f"| &&&& RUNNING TensorRT.trtexec [TensorRT v{version}] # trtexec --onnx=m.onnx --verbose\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "line", "bounds"),
     [
         (101300, TARGET.format(61), "Pascal GPUs of compute capability 6.1 are supported by TensorRT up to 8.6"),
@@ -51,7 +52,7 @@ def failure(op: str) -> str:
     """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "op", "since"),
     [
         (8003, "Einsum", "8.2"),

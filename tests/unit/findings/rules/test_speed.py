@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.marked_logs import marked
 from tests.unit.findings.rules.test_examples import of_code, report_on
 
@@ -134,7 +135,7 @@ def test_a_flag_that_was_given_is_not_advised(tmp_path: Path) -> None:
     assert finding.next_steps == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("flags", "means", "compute_s", "expected"),
     [
         (

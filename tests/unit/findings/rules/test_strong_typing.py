@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.marked_logs import marked
 from tests.unit.findings.rules.test_examples import of_code, report_on
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 OPTIONS = "i === Build Options ===\ni Precision: FP32+FP16"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "flags", "more", "found"),
     [
         ("10.16.1", "--fp16", "", ["The command asks for weak typing (--fp16), which TensorRT 11 no longer knows"]),

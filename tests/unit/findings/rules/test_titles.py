@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.marked_logs import marked
 from tests.unit.findings.rules.test_examples import of_code, report_on
 from trtforensics.findings.finding import Severity
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 SLOW = "support requested on hardware without native {} support, performance will be negatively affected."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "code", "title"),
     [
         (

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.marked_logs import marked
 from trtforensics.findings.finding import Severity
 from trtforensics.findings.judging import Inputs, judge
@@ -33,7 +34,7 @@ STEPS = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "title"),
     [
         ("build_return_code=141\ncheck_return_code=99", STEPS),
@@ -140,7 +141,7 @@ def test_a_warning_of_a_program_is_no_error_of_a_class(said: str, tmp_path: Path
     assert not [each for each in judge(Inputs([log]), Suppression()).findings if each.severity is Severity.ERROR]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "is_error"),
     [
         ("I also tried to convert the input to int8, and that type is not supported.", False),

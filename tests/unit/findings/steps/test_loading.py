@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.support.for_each import for_each
 from trtforensics.findings.finding import Step
 from trtforensics.findings.programs import step_for_loaded, text_for_loaded
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "advice"),
     [
         (

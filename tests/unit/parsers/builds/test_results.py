@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -89,7 +91,7 @@ def test_a_discarded_last_pass_does_not_take_the_builds_results_with_it(load: Lo
 AVERAGE = "Average on 10 runs - GPU latency: {} ms - Host latency: 1 ms (enqueue 0.1 ms)"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("averages", "step"),
     [
         ([1.0, 1.0, *[0.8] * 8], {"before": 1.0, "after": 0.8, "part": 0.2}),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.render.stated_rows import first_stated, stated_rows
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def told(load: Load, text: str) -> str:
     return "; ".join([*first_stated(results), *(words for words, _ in stated_rows(results))])
 
 
-@pytest.mark.parametrize(("text", "sides"), CASES.items())
+@for_each(("text", "sides"), CASES.items())
 def test_a_figure_belongs_to_what_was_begun_before_it(load: Load, text: str, sides: str) -> None:
     assert f": {sides}" in told(load, text)
 

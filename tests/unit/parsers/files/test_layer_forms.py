@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.engines.joining import load_joined, select_build
 from trtforensics.errors import ForensicsError
 from trtforensics.model.timings import TimeSource
@@ -31,8 +32,8 @@ def load(folder: Path, document: object) -> Any:
     return select_build(load_joined([str(path)]).log)
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
-@pytest.mark.parametrize(
+@for_each("spelling", SPELLINGS)
+@for_each(
     "around",
     [
         pytest.param(lambda layers: {"Layers": layers}, id="as TensorRT"),

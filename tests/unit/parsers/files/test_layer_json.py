@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.engine_files import DETAILED, ELEVEN, NAMES
+from tests.support.for_each import for_each
 from trtforensics.errors import ForensicsError
 from trtforensics.parsers.files.layer_json import read_layer_json
 from trtforensics.parsers.text.document import read_document
@@ -68,7 +69,7 @@ def test_a_name_that_is_not_escaped_is_read_as_it_stands(layers: Any, name: str,
     assert repaired == ([] if "\x1e" in name else [(2, True)])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "where", "what"),
     [
         ("", "layers.json", "the file is empty"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.support.for_each import for_each
 from trtforensics.parsers.grammar.patterns import beginnings_of
 
 _UNKNOWN = ("",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("regex", "texts"),
     [
         ("abcdefghij", ("abcdefgh",)),

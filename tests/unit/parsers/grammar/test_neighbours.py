@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.parsers.grammar.line_kinds import LineKind
 from trtforensics.parsers.grammar.patterns import CompiledRule, RuleTerminal, neighbours_of
 
 _KIND = LineKind("a", "", (), (), (), "", None, noted=False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("regex", "neighbours"),
     [
         ("a b", ((-1, "a"), (1, "b"))),

@@ -137,7 +137,7 @@ def test_regexes_and_lalr_agree_on_a_prefix_and_no_other_rule_reads_it(
     assert severity
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         b"> text",
@@ -159,7 +159,7 @@ def test_a_line_of_another_program_has_no_prefix(line: bytes) -> None:
     assert prefix_of(line) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "kind"),
     [
         (b"WARNING: Default DLA is enabled but layer c1 is not running on DLA, falling back to GPU.", "dla_fallback"),
@@ -189,7 +189,7 @@ def test_a_name_is_judged_line_by_line_however_alike_lines_begin() -> None:
     assert scan(same + b"Pooling on DLA requires blood\n" + same + b"is slow\n").counts.unprefixed == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("dialect", "body", "message"),
     [
         ("triton_json", rb'Layer \"a\\b\" \u2713"', 'Layer "a\\b" ✓'.encode()),
@@ -246,14 +246,12 @@ def _minds(piece: str) -> bool:
     return piece[-1].isdigit()
 
 
-@pytest.mark.parametrize("regex", ["0x[0-9a-f]+", "[1-9]", "a[^0]", r"TF32", r"(a)\1", "[a-f5]", r"x{2}2"])
+@for_each("regex", ["0x[0-9a-f]+", "[1-9]", "a[^0]", r"TF32", r"(a)\1", "[a-f5]", r"x{2}2"])
 def test_a_regex_with_a_digit_of_its_own_minds(regex: str) -> None:
     assert _minds_digits(regex)
 
 
-@pytest.mark.parametrize(
-    "regex", ["[0-9]{2}x", r"\d+\S.", "[^ ]{1,3}", "[a-z]", r"[^\]0-9]x", r"\[[0-9a-f]\]", "a{12}"]
-)
+@for_each("regex", ["[0-9]{2}x", r"\d+\S.", "[^ ]{1,3}", "[a-z]", r"[^\]0-9]x", r"\[[0-9a-f]\]", "a{12}"])
 def test_a_regex_without_one_does_not(regex: str) -> None:
     assert not _minds_digits(regex)
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.for_each import for_each
 from tests.support.property_settings import examples
 from trtforensics.model.log import EngineTensor
 from trtforensics.parsers.notation.tensors import details, short_tensors
@@ -62,7 +63,7 @@ def detailed(name: str, datatype: str = "Half", location: str = ", Location: Dev
     return f"{{ Name: {name}{location}, Dimensions: [1,32,8], Format/Datatype: {datatype} }}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("printed", "dtype", "format_", "components"),
     [
         ("Half", "Half", "", 1),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.repository import ROOT
 from trtforensics.errors import SourceError
 from trtforensics.parsers.text.document import MAX_DEPTH, check_json
@@ -56,7 +57,7 @@ def test_brackets_in_a_text_nest_nothing() -> None:
     check_json(f'["{"[" * 1000}", "\\"{"{" * 1000}"]'.encode(), "made.json")
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "2.5E+400", "9" * 300, "-1e0999"])
+@for_each("number", ["NaN", "Infinity", "-Infinity", "1e999", "2.5E+400", "9" * 300, "-1e0999"])
 def test_a_number_that_is_none(number: str) -> None:
     error = refusal(f'{{"a": "é",\n "time": {number}}}')
     assert error.where == "made.json:2:10"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.errors import OutputError
 from trtforensics.parsers.text import text
 from trtforensics.parsers.text.source import Window, open_source
@@ -53,7 +54,7 @@ def test_every_line_is_found_by_its_number(log: LogText) -> None:
     assert [log.line(number) for number in range(1, 8)] == LINES
 
 
-@pytest.mark.parametrize("number", [-1, 0, 8])
+@for_each("number", [-1, 0, 8])
 def test_a_number_without_line_is_an_index_error(log: LogText, number: int) -> None:
     with pytest.raises(IndexError, match=f"line {number} of 7"):
         log.line(number)
@@ -80,7 +81,7 @@ def test_bytes_that_are_no_utf_8_are_replaced() -> None:
     assert log.lines(1, 2) == ["\ufffd\ufffda", "café\x00\r"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("needle", "start", "forwards", "backwards"),
     [
         ("ALPHA", 1, None, None),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.sources import TEXT, lines_of, peak_of, read, starts_of
 from trtforensics.parsers.text.windows import CUT_LINE, LONGEST_LINE
 
@@ -71,7 +72,7 @@ def test_the_default_window_holds_megabytes(log: Callable[..., str]) -> None:
     assert max(len(window.data) for window in windows) < 5 << 20
 
 
-@pytest.mark.parametrize(
+@for_each(
     "sequence",
     [
         b"\x1b[31m",

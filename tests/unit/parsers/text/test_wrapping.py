@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.for_each import for_each
 from trtforensics.parsers.text.windows import WindowCutter
 from trtforensics.parsers.text.wrapping import wrapping_of
 
@@ -42,7 +43,7 @@ def wrapped(form: str) -> bytes:
     return b"".join(FORMS[form](line, number) + b"\n" for number, line in enumerate(LINES, 7))
 
 
-@pytest.mark.parametrize("form", FORMS)
+@for_each("form", FORMS)
 def test_a_wrapping_is_named_and_taken_off(form: str) -> None:
     wrapping = wrapping_of(wrapped(form))
     assert wrapping is not None

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.support.for_each import for_each
 from tests.support.screens import text_of
 from trtforensics.parsers.text.text import LineMatcher
 from trtforensics.tui.rows.log_lines import LONGEST, log_pieces
 from trtforensics.tui.rows.pieces import Role, width_of
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "role"),
     [
         ("[08/17/2022-07:50:53] [W] [TRT] text", Role.WARNING),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from rich.cells import cell_len
 
+from tests.support.for_each import for_each
 from trtforensics.console.terminal import visible
 from trtforensics.tui.rows.pieces import Piece, Role, bar, broken, clip, fit, flush, size
 
@@ -26,8 +26,8 @@ def test_a_line_breaks_at_its_blanks_and_keeps_its_roles() -> None:
     assert [len(one) for one in broken(line, 1)] == [1] * 7, "a word is never broken"
 
 
-@pytest.mark.parametrize("width", range(8))
-@pytest.mark.parametrize("text", ["", "abc", "漢字漢字漢字", "a漢b字c", "abcdefghij"])
+@for_each("width", range(8))
+@for_each("text", ["", "abc", "漢字漢字漢字", "a漢b字c", "abcdefghij"])
 def test_fitted_text_has_exactly_the_width_asked_for(text: str, width: int) -> None:
     assert cell_len(fit(text, width)) == width
     assert cell_len(flush(text, width)) == width

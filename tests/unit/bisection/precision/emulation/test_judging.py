@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.bisection.precision.casting.storage import BF16, FP16, Storage
 from trtforensics.bisection.precision.emulation.judging import (
     METRICS,
@@ -31,9 +32,9 @@ def test_a_default_tolerance_lets_the_floor_pass_with_room(name: str) -> None:
     assert not tolerance.below_floor
 
 
-@pytest.mark.parametrize("storage", [FP16, BF16], ids=lambda storage: storage.name)
-@pytest.mark.parametrize("name", METRICS)
-@pytest.mark.parametrize("error", [0.2, 0.765, 5.0, None])
+@for_each("storage", [FP16, BF16], ids=lambda storage: storage.name)
+@for_each("name", METRICS)
+@for_each("error", [0.2, 0.765, 5.0, None])
 def test_no_default_tolerance_is_looser_than_its_cap(name: str, error: float | None, storage: Storage) -> None:
     metric = METRICS[name]
     floor = None if error is None else metric.score_of(error * (7.0 if name == "max-abs" else 1.0))
@@ -53,9 +54,9 @@ def test_no_default_tolerance_is_tighter_than_two_units_of_rounding(storage: Sto
     assert tolerance_of(METRICS["mismatch"], None, 0.0, 1.0, storage).tolerance == 0.0
 
 
-@pytest.mark.parametrize("storage", [FP16, BF16], ids=lambda storage: storage.name)
-@pytest.mark.parametrize("name", METRICS)
-@pytest.mark.parametrize("error", [0.0, 1e-6, 1e-3, 0.5, None])
+@for_each("storage", [FP16, BF16], ids=lambda storage: storage.name)
+@for_each("name", METRICS)
+@for_each("error", [0.0, 1e-6, 1e-3, 0.5, None])
 def test_no_floor_gives_a_tighter_tolerance_than_that_of_equal_outputs(
     name: str, error: float | None, storage: Storage
 ) -> None:
