@@ -124,7 +124,7 @@ FORMS = {
 }
 
 
-@for_each("form", FORMS.values(), ids=FORMS)
+@for_each("form", FORMS.values(), ids=list(FORMS))
 @for_each("changed", [names for size in range(3) for names in combinations(CHANGES, size)])
 def test_used_is_said_only_where_everything_agrees(load: Load, form: dict[str, Any], changed: tuple[str, ...]) -> None:
     whole = replay(load)

@@ -336,7 +336,7 @@ NO_REPLAY = {
 }
 
 
-@for_each("content", NO_REPLAY, ids=NO_REPLAY.values())
+@for_each("content", NO_REPLAY, ids=list(NO_REPLAY.values()))
 def test_what_is_no_replay_is_named(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "some.json"
     path.write_bytes(content)
