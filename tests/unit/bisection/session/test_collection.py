@@ -55,3 +55,14 @@ def test_a_collection_stops_at_the_first_of_a_kind(tmp_path: Path) -> None:
     (folder,) = answer.bad
     assert folder.startswith("0004-")
     assert answer.status == "collected"
+
+
+def test_a_collection_says_where_it_stands(tmp_path: Path) -> None:
+    said: list[str] = []
+    options = RunOptions(build="true", check="case {probe} in 0002*) exit 1;; esac")
+    collect(tmp_path, RepeatedBuilds(3), CollectionLever("engine"), options, said.append)
+    assert [text.rpartition("; ")[0] for text in said] == [
+        "0 good, 0 bad, 0 unresolved; 1 running",
+        "1 good, 0 bad, 0 unresolved; 1 running",
+        "1 good, 1 bad, 0 unresolved; 1 running",
+    ]

@@ -58,6 +58,15 @@ def test_the_page_loads_nothing_runs_nothing_and_fits_a_phone(seed: Path) -> Non
     assert ("content", "width=device-width, initial-scale=1") in page.attributes
 
 
+def test_every_class_of_a_page_has_a_style(seed: Path) -> None:
+    for names in ([seed.name], [seed.name, seed.name]):
+        assert main(["report", *names, "--format", "html", "-o", "out.html"]) == 0
+        page = Page(Path("out.html").read_text("utf-8"))
+        css = next(text for text in page.texts if ":root" in text)
+        used = {word for name, value in page.attributes if name == "class" for word in (value or "").split()}
+        assert {word for word in used if f".{word}" not in css} <= {"steps"}
+
+
 def test_the_page_says_what_the_document_says(seed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", seed.name, seed.name, "--format", "html", "-o", "out.html"]) == 0
     assert main(["report", seed.name, seed.name, "--json"]) == 0

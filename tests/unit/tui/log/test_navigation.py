@@ -10,6 +10,7 @@ import pytest
 from tests.support.screens import SIZE, LogApp, ScreenText, log_app, log_line, panes_of
 from trtforensics.model.log import EngineTensor
 from trtforensics.tui.log.dialogs import DetailScreen, NeighbourScreen
+from trtforensics.tui.log.screen import Place
 
 
 def selected_text(app: LogApp) -> str:
@@ -34,6 +35,27 @@ def chained(session: Any) -> Any:
     builds = (replace(build, engine_layers=layers), *session.outcome.builds[1:])
     session.outcome = replace(session.outcome, builds=builds)
     return session
+
+
+def test_a_place_is_its_line_in_the_log_and_its_row_in_other_panes() -> None:
+    log, layers = Place(0, "log", None, 3, 70), Place(0, "layers", None, 3, 70)
+    assert log.is_at(replace(log, cursor=9))
+    assert not log.is_at(replace(log, line=71))
+    assert layers.is_at(replace(layers, line=71))
+    assert not layers.is_at(replace(layers, cursor=9))
+    assert not layers.is_at(log)
+    assert not layers.is_at(replace(layers, build=1))
+
+
+async def test_a_line_without_a_combination_leaves_its_layer_closed(session: Any, parsed: Any) -> None:
+    app = log_app(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        tree = panes_of(app).layer_tree
+        closed, entry = tree.row_count(), tree.current_entry
+        assert entry is not None
+        tree.reveal(entry)
+        assert tree.row_count() == closed
 
 
 @pytest.mark.slow

@@ -121,6 +121,16 @@ def test_a_hundred_thousand_candidates_are_ready_at_once_and_right(log: BuildLog
     assert sum(made.values()) < 10
 
 
+def test_candidates_of_several_combinations_say_which_pass_timed_them(log: BuildLog) -> None:
+    build = log.builds[0]
+    timed = (replace(build.choices[1], pass_index=7), replace(build.choices[2], pass_index=None))
+    table = candidate_table(Alternatives(build), timed[0], results=timed)
+    shown = [text_of(candidate_pieces(table, row)).split() for row in range(len(table.candidates))]
+    passes = ["7" if candidate.line < timed[0].span.line else "-" for candidate in table.candidates]
+    assert {*passes} == {"7", "-"}
+    assert [words[words.index("Half:2→Half:8") + 1] for words in shown] == passes
+
+
 def test_an_operation_inside_a_foreign_node_has_candidates_too(log: BuildLog) -> None:
     build = log.builds[0]
     table = candidate_table(Alternatives(build), build.timing_cache_keys[0])
