@@ -22,7 +22,7 @@ _MEASURED = {"latency_ms", "gpu_compute_ms", "build_s"}
 _RANKS = [(int(row["rank"]), re.compile(row["pattern"])) for row in rows("stated_ranks", "trtforensics.render")]
 """What most people look for first: rates, times of inferences, accuracies, other times; by the key."""
 _FORMS = {row["what"]: re.compile(row["pattern"]) for row in rows("stated_forms", "trtforensics.render")}
-"""What names say: a mean, a step of an inference, a phase, the whole time or an inference's alone, the GPU's use."""
+"""What names say: a mean, a step or phase, a whole time or an inference's alone, the GPU's use, a first call."""
 _OTHER = len({rank for rank, _ in _RANKS}) - 1
 _NAME, _SHOWN, _ROWS = 40, 10, 4
 """Characters of a name, names, and rows of a table or parts of a sum that are shown."""
@@ -213,7 +213,8 @@ def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
         return f" (alike within {high / low - 1:.1%})"
     is_rate = _is_rate(name)
     rests = {_SIDE.sub("", side).strip() for side in sides if not side.startswith("before ")} - {""}
-    comparable = len(sides) > 1 and len(rests) <= 1 and (is_rate or _is_time(name))
+    is_usual = not _FORMS["once"].search(name.name)  # a first call holds what is loaded and built
+    comparable = len(sides) > 1 and len(rests) <= 1 and (is_rate or _is_time(name)) and is_usual
     if low <= 0 or not comparable or high < _TIMES * low:
         return ""
     if not all(_SIDE.search(side) or side_of(side) for side in sides):

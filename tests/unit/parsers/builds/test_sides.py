@@ -103,6 +103,13 @@ def test_a_first_rate_of_almost_nothing_holds_the_build_and_is_told_with_its_lin
     assert "FP32 first 0, line 3, as where it holds building or loading" in words
 
 
+def test_first_calls_which_hold_loading_have_no_quotient(load: Load) -> None:
+    rows = [("FP32", "2190"), ("FP16", "226")]
+    words = told(load, "\n".join(f"running {of.lower()} nets..\nfirst call: {ms} ms" for of, ms in rows))
+    assert "FP32 2190, FP16 226" in words
+    assert " x as fast" not in words
+
+
 def test_rates_of_nothing_have_no_quotient(load: Load) -> None:
     rates = [("FP32", "9"), ("FP16", "80"), ("FP32", "0.0"), ("FP16", "20")]
     words = told(load, "\n".join(f"running {of.lower()} nets..\nfps: {rate}" for of, rate in rates))
