@@ -302,11 +302,16 @@ def silent_float(case: Case) -> Iterator[Observation]:
         )
 
 
+_FLOATS = {"FLOAT", "HALF", "BFLOAT16", "DOUBLE"}
+"""The parser's words for types between which a Cast says something of precision."""
+
+
 @explained("TF215")
 def islands(case: Case) -> Iterator[Observation]:
     """Count the Casts that ForeignNodes hold, where types are not binding."""
     held = foreign_members(case.build)
-    casts = [node for node in case.build.onnx_nodes if node.op == "Cast" and node.name in held]
+    of_floats = (each for each in case.build.onnx_nodes if _FLOATS.issuperset((*each.input_types, *each.output_types)))
+    casts = [node for node in of_floats if node.op == "Cast" and node.name in held]
     if len(casts) > 1 and not strongly_typed(case.build) and allows(case.build, "FP16", "BF16"):
         between = [n for n in case.build.onnx_nodes if n.op in _REDUCTIONS and n.name in held]
         yield Observation(

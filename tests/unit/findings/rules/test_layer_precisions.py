@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -47,3 +48,13 @@ def test_a_kernel_of_another_type_is_found_in_the_export(
         assert one.onnx_nodes == (NORM,)
         assert {evidence.span.file for evidence in one.evidence} == {str(log), str(exported)}
         assert all(evidence.text.strip() for evidence in one.evidence)
+
+
+@pytest.mark.parametrize(("kind", "found"), [("FLOAT", 1), ("BOOL", 0), ("INT64", 0)])
+def test_casts_of_conditions_and_indices_say_nothing_of_precision(kind: str, found: int, tmp_path: Path) -> None:
+    text = Transformer(casts=True).log().text()
+    casts = re.sub(r"(?m)(\bcast_\w+ \[Cast\] outputs: .*)\[FLOAT\]", rf"\1[{kind}]", text)
+    log = tmp_path / "build.log"
+    log.write_text(casts, encoding="utf-8")
+    read = read_log(str(log), max_bytes=1 << 30, on_progress=lambda _: None)
+    assert len([one for one in judge(Inputs([read]), Suppression()).findings if one.code == "TF215"]) == found
