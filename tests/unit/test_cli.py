@@ -104,9 +104,7 @@ def test_a_reader_that_left_is_no_error(ending: Callable[..., Outcome]) -> None:
     assert ending(BrokenPipeError()) == (0, "", "")
 
 
-@pytest.mark.parametrize(
-    ("text", "size"), [("1", 1), ("1K", 1024), ("2k", 2048), ("500M", 500 << 20), ("64G", 64 << 30)]
-)
+@for_each(("text", "size"), [("1", 1), ("1K", 1024), ("2k", 2048), ("500M", 500 << 20), ("64G", 64 << 30)])
 def test_sizes_count_in_1024s(text: str, size: int) -> None:
     assert cli.build_parser("parse").parse_args(["parse", "x", "--max-bytes", text]).max_bytes == size
 

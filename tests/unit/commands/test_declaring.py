@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.bisection import search_options
 from trtforensics.bisection.precision.casting.storage import STORAGES
 from trtforensics.bisection.runner.run_options import RunOptions
@@ -33,7 +34,7 @@ def choices_of(command: str, option: str) -> set[str]:
     return set(row["choices"].split())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "option", "known"),
     [
         ("table", "--of", TABLES),
@@ -55,14 +56,14 @@ def test_every_type_and_repair_has_its_option(command: str, dest: str, known: se
     assert named == set(known)
 
 
-@pytest.mark.parametrize("options", [RunOptions, BuildOptions, SampleOptions, PrecisionOptions, PinConditions])
+@for_each("options", [RunOptions, BuildOptions, SampleOptions, PrecisionOptions, PinConditions])
 def test_every_field_that_an_option_sets_has_its_words(options: type) -> None:
     flags = [each.metadata["flags"][0] for each in fields(options) if each.metadata]
     words = [row["names"] for row in ROWS if options.__name__ in row["commands"].split() and row["help"]]
     assert sorted(words) == sorted(flags)
 
 
-@pytest.mark.parametrize("options", [RunOptions, BuildOptions, SampleOptions, PrecisionOptions, PinConditions])
+@for_each("options", [RunOptions, BuildOptions, SampleOptions, PrecisionOptions, PinConditions])
 def test_every_field_that_an_option_sets_is_offered_by_a_command(options: type) -> None:
     known = {each.name for each in fields(options) if each.metadata}
     offers = [

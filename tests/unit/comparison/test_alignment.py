@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.support.build_views import layers
+from tests.support.for_each import for_each
 from trtforensics.comparison.alignment import LayerPair, MatchedBy, Regrouping, align, align_builds
 from trtforensics.comparison.views import LayerView
 from trtforensics.model.span import SourceSpan
@@ -30,7 +29,7 @@ def test_kernels_match_by_name_without_myelins_numbers() -> None:
     assert pairs(found, MatchedBy.NAME) == [(0, 0), (1, 1)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("good", "bad", "left", "right", "closest"),
     [
         ("a;conv + relu;z", "a;conv;relu;z", (1,), (1, 2), [(1, 1)]),
@@ -83,7 +82,7 @@ def test_a_renamed_layer_is_found_between_its_neighbours() -> None:
     assert pairs(found, MatchedBy.POSITION) == [(1, 1), (2, 2)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("good", "bad"),
     [
         ("a;x;b", "a;p;q;b"),  # one against two: which one?

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support.build_views import build, compared, layer, rows
+from tests.support.for_each import for_each
 from trtforensics.comparison.differences import Counts, PairHalf, ValueOccurrence, suspicious_pairs, worst
 from trtforensics.comparison.views import LayerTensors
 from trtforensics.sources.kinds import Kind
@@ -25,7 +24,7 @@ def test_kinds_that_count_tensors_differently_are_not_compared_in_them() -> None
     assert rows(compared([log], [build(layer("a", tactic=1, tensors=three))])) == [("precision", "a")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("less", "more"),
     [
         (Counts(1, 1, 1, 1), Counts(0, 1, 1, 1)),  # in a good build too

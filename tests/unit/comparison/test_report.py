@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.build_views import build, compared, layer
 from tests.support.diff_samples import replay_text
+from tests.support.for_each import for_each
 from trtforensics.comparison.compare import compare
 from trtforensics.comparison.loading import load_side
 from trtforensics.comparison.report import report, time_answer, time_lines, times_document
@@ -58,7 +59,7 @@ def ran(ms: float, spread: float, key: str = "latency_ms") -> BuildView:
     return replace(build(), run=RunView({key: Measured(ms, spread, SourceSpan("x", 1, 0))}))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("good", "bad", "said"),
     [
         (ran(1, 0.1), ran(2, 0.1), "bad is slower: latency 1 -> 2 ms (median), +100.0%"),

@@ -6,11 +6,12 @@ from argparse import Namespace
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.console.arguments import wants_json
 from trtforensics.errors import UsageError
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("output", "asked", "json"),
     [(None, False, False), (None, True, True), ("a.json", False, True), ("a.txt", False, False), ("a", True, True)],
 )

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.console.output import form_of, open_output, write_bytes, write_text
 from trtforensics.errors import OutputError, UsageError
 from trtforensics.graphs.export import DATA_FORMS, GraphForm
@@ -222,7 +223,7 @@ def test_the_ending_picks_the_form() -> None:
     assert form_of("x.txt", forms, GraphForm.DOT) is GraphForm.DOT
 
 
-@pytest.mark.parametrize("path", ["x.txt", "x", "-", "json", ".dot", "a.json/x"])
+@for_each("path", ["x.txt", "x", "-", "json", ".dot", "a.json/x"])
 def test_any_other_ending_is_refused_with_those_that_work(path: str) -> None:
     with pytest.raises(UsageError, match=r"ends in \.json or \.dot"):
         form_of(path, {".json": "json", ".dot": "dot"})

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.engine_builds import FORMATS, build_of, layer, tuned
+from tests.support.for_each import for_each
 from tests.support.sample_session import Scribe
 from trtforensics.engines.alternatives import Alternatives, compared, tuned_type
 from trtforensics.model.log import CachedResult
@@ -38,7 +39,7 @@ def test_a_cached_results_margin_is_of_the_choice_that_was_timed_before_it() -> 
     assert alternatives.margin(earlier) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("inputs", "outputs", "kind"),
     [
         (("Int32(1)", "Half(4,1)"), ("Float(4,1)",), "Half"),
@@ -56,7 +57,7 @@ def test_a_result_computes_in_the_type_of_its_first_floating_input(
     assert tuned_type(replace(choice, inputs=inputs, outputs=outputs)) == kind
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ratio", "text"),
     [
         (1.614, "61 % slower"),

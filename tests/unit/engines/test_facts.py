@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from tests.support.engine_builds import build_of, layer, tuned
 from tests.support.for_each import for_each
 from tests.support.sample_session import Scribe
@@ -49,7 +47,7 @@ def test_a_layer_of_which_only_the_name_is_known_has_no_bytes() -> None:
     assert (facts.activation_bytes, facts.weights_bytes, facts.intensity) == (None, None, None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("precision", "groups", "aligned"),
     [("Half", "1", True), ("Int8", "1", False), ("Half", "8", None), ("Float", "1", None), ("Half", None, None)],
 )

@@ -9,6 +9,7 @@ import pytest
 
 from tests.emulator.engine.foreign import Transformer
 from tests.support.engine_builds import build_of, layer, tuned
+from tests.support.for_each import for_each
 from tests.support.marked_logs import marked
 from tests.support.repository import LOGS
 from tests.support.sample_session import Scribe
@@ -108,7 +109,7 @@ def test_without_an_engine_dump_nothing_is_claimed(load: Callable[[str], BuildLo
     assert (fate.kind, fate.text) == (FateKind.NOT_TOLD, "the log has no engine dump")
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in LOGS.glob("*.log")))
+@for_each("name", sorted(path.name for path in LOGS.glob("*.log")))
 def test_each_node_has_one_fate(name: str) -> None:
     with open_source(str(LOGS / name)) as source:
         log = read_build_log(source)

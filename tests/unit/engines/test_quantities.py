@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -141,6 +140,6 @@ def test_pooling_counts_its_windows_and_no_products() -> None:
     assert work_of(pooled, "Pooling") == Work(0, 8 * 4 * 9)
 
 
-@pytest.mark.parametrize("kind", ["Reformat", "Myelin", "kgen", "PluginV2", ""])
+@for_each("kind", ["Reformat", "Myelin", "kgen", "PluginV2", ""])
 def test_what_other_layers_compute_is_not_told(kind: str) -> None:
     assert work_of(layer([(1, 8)], [(1, 8)]), kind) is None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
+from tests.support.for_each import for_each
 from tests.support.marked_logs import marked
 from trtforensics.engines.requests import TypeRequest, type_requests
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from trtforensics.model.log import BuildLog
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "layer", "matches"),
     [
         ("a", "a", True),

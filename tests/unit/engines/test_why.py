@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.engine_builds import build_of, layer, tuned
+from tests.support.for_each import for_each
 from tests.support.repository import LOGS
 from tests.support.sample_session import Scribe
 from trtforensics.engines.why import Reasons
@@ -111,7 +112,7 @@ def test_a_strongly_typed_network_states_its_types() -> None:
     assert texts(build) == ["strongly typed: the model states its types", "the only tactic timed"]
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in LOGS.glob("*.log")))
+@for_each("name", sorted(path.name for path in LOGS.glob("*.log")))
 def test_every_reason_cites_a_line_of_its_build(name: str) -> None:
     with open_source(str(LOGS / name)) as source:
         log = read_build_log(source)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.support.for_each import for_each
 from trtforensics.findings.explaining import search
 from trtforensics.findings.registry import rules
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "code"),
     [
         ("nan layernorm", "TF202"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.unit.findings.rules.test_examples import report_on
 from trtforensics.findings.programs import behind, fitting, origins_of, unheld
 from trtforensics.findings.registry import rules
@@ -58,7 +59,7 @@ SHOWN = {
 MISFIT = "[TRT] [E] (Unnamed Layer* 5) [Shuffle]: dimensions of the tensor must match those of the other tensor"
 
 
-@pytest.mark.parametrize("origin", FOREIGN)
+@for_each("origin", FOREIGN)
 def test_no_remedy_names_a_tool_or_format_that_its_reader_does_not_have(origin: str) -> None:
     wrong = []
     for rule in rules():
@@ -105,7 +106,7 @@ def test_where_nothing_shows_the_program_a_remedy_says_whose_it_is() -> None:
     assert behind("Here: ", "TensorRT 10 has it.") == "Here: TensorRT 10 has it."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fix", "command", "left"),
     [
         ("Build with --refit, and refit the names.", "trtexec --onnx=a.onnx --refit", []),

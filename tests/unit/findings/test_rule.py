@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.findings.finding import Severity
 from trtforensics.findings.registry import rule_of
 from trtforensics.findings.rule import Fix, Rule, rule
@@ -16,7 +17,7 @@ def declared(code: str = "XX001", title: str = "A title", fix: Fix | str = "e", 
     return rule(code, Severity.NOTE, title, cause="c", confirm="d", fixes=(fix,), sources=sources)(lambda _: ())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         {"code": "TF012"},

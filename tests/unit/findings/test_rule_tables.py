@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.findings.finding import Severity
 from trtforensics.findings.observations import CLASSES
 from trtforensics.findings.registry import rules
@@ -122,7 +123,7 @@ def test_a_row_may_read_all_errors_that_explain_themselves_and_speak_last() -> N
     assert (rule.reads, rule.last) == (frozenset({"missing_scale", *CLASSES}), True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         ROW + "cause: Again",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.support.for_each import for_each
 from trtforensics.findings.versions import Version
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("since", "before", "has"),
     [
         ("", "", True),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.graph_builds import build, engine, small_build
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import OutputError
@@ -60,7 +61,7 @@ def test_a_foreign_node_is_a_cluster_with_its_onnx_nodes() -> None:
     assert 'label="8 more"' in found
 
 
-@pytest.mark.parametrize("name", ['say "hi"', "back\\slash", "n\x1em", "a -> b;", "日本", "x" * 40_000])
+@for_each("name", ['say "hi"', "back\\slash", "n\x1em", "a -> b;", "日本", "x" * 40_000])
 def test_no_name_breaks_the_document(name: str) -> None:
     found = text(viewed(BuildGraph(EngineFacts(build(engine_layers=(engine(name, name, "y", 1),)))), View.ENGINE))
     assert not re.search(r"[\x00-\x09\x0b-\x1f]", found)

@@ -7,7 +7,6 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, get_args
 
 import onnx.defs
-import pytest
 
 from tests.support.for_each import for_each
 from trtforensics.findings.versions import flags
@@ -173,7 +172,7 @@ OF_PERIODS = {
 """What a row of these tables speaks of, in one period or several."""
 
 
-@pytest.mark.parametrize("table", OF_PERIODS)
+@for_each("table", OF_PERIODS)
 def test_periods_of_a_thing_do_not_overlap(table: str) -> None:
     def contradictions() -> Iterator[tuple[object, object]]:
         for one, other in pairwise(rows(table)):
@@ -193,7 +192,7 @@ def test_no_release_has_two_rules_of_a_kind_for_one_name() -> None:
     assert not [pair for group in groups.values() for pair in combinations(group, 2) if overlap(*pair)]
 
 
-@pytest.mark.parametrize("table", ["restrictions", *OF_PERIODS])
+@for_each("table", ["restrictions", *OF_PERIODS])
 def test_periods_begin_before_they_end(table: str) -> None:
     def wrong() -> Iterator[Mapping[str, str]]:
         for row in rows(table):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from tests.support.engine_builds import layer
 from tests.support.for_each import for_each
 from tests.support.sample_session import Scribe
@@ -29,7 +27,7 @@ def test_implementations_of_one_operation_are_one_type(type_: str, operation: st
     assert operation_of_type(type_) == operation
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("type_", "parameter", "operation"),
     [
         ("CaskConvolution", "", "Convolution"),

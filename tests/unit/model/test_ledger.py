@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.graph_builds import build, choice, engine, span
 from trtforensics.model.ledger import UnitKind, ledger_of
 from trtforensics.model.log import CachedResult
@@ -104,7 +105,7 @@ def test_the_slowest_call_of_the_run_tells_a_first_call_too() -> None:
     assert ledger.units[0].time_ms == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rows", "facts"),
     [
         pytest.param(ROWS, {"mean": 2.1, "calls": 5}, id="a run of its own"),

@@ -64,7 +64,7 @@ def test_ranges_are_read_for_one_input_or_all_and_later_ones_win() -> None:
     assert parse_ranges(PLAIN, []) == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "says"),
     [
         ("[1]", "is not a range"),

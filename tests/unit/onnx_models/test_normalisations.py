@@ -89,9 +89,7 @@ def test_several_axes_from_the_end_are_one_chain() -> None:
     assert (chain.axis, chain.scale.shape, chain.bias) == (1, (3, 4), None)
 
 
-@pytest.mark.parametrize(
-    "kind", ["axes in the middle", "unknown size", "another mean", "a power of three", "negative epsilon"]
-)
+@for_each("kind", ["axes in the middle", "unknown size", "another mean", "a power of three", "negative epsilon"])
 def test_what_is_no_normalisation_stays(kind: str) -> None:
     net = Net()
     if kind == "axes in the middle":
@@ -160,8 +158,8 @@ def image(
     return onnx.shape_inference.infer_shapes(net.model(output, {"x": size}, result or size), data_prop=True)
 
 
-@pytest.mark.parametrize("size", [IMAGE, ("n", 4, "height", "width"), (2, 4, "height", 5)])
-@pytest.mark.parametrize("opset", [11, 17])
+@for_each("size", [IMAGE, ("n", 4, "height", "width"), (2, 4, "height", 5)])
+@for_each("opset", [11, 17])
 def test_groups_of_channels_of_unknown_sizes_become_the_operator(size: Sequence[int | str], opset: int) -> None:
     net = Net(opset=opset)
     model = image(net, grouped(net), size)
@@ -194,7 +192,7 @@ def test_groups_of_known_sizes_become_the_operator_that_more_versions_have() -> 
     assert (chain.operator, chain.source, chain.axis) == (LAYER, "/split_output_0", 2)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("split", "join"),
     [((1, 4, -1), None), ((0, 2, -1), (0, 8, -1, 5)), ((0, 2, -1), (0, 4, -1, 5)), ((0, 3, -1), None)],
     ids=["over all images", "other channels", "two sizes unknown", "channels cut"],

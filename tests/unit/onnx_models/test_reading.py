@@ -9,6 +9,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from tests.support.for_each import for_each
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.graphs import graphs
 from trtforensics.onnx_models.reading import constant_of, prepare
@@ -30,7 +31,7 @@ def saved(path: Path, graph: onnx.GraphProto, **options: object) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "value", "kind"),
     [
         ("value_float", 0.5, "float32"),

@@ -18,7 +18,7 @@ INT8 = "sm80_xmma_gemm_i8i8_i8i32_f32_tn_n"
 SPLIT = f"{kernel(HALF)}_execute_split_k_kernel"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "objection"),
     [
         (kernel(SINGLE), ""),

@@ -84,7 +84,7 @@ DUMPED = (
 LINEAR, WIDE = "Row major linear FP16 format", "Thirty-two wide channel vectorized row major Int8 format"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("formats", "tactic", "use"),
     [
         ((LINEAR, LINEAR), WON, PinUse.USED),

@@ -300,9 +300,7 @@ def test_cuts_that_pass_again_are_no_missed_failures() -> None:
     assert search.misses[0] == 0
 
 
-@pytest.mark.parametrize(
-    ("missed", "failed", "looks"), [(0, 2, 5), (0, 10, 4), (0, 20, 2), (1, 40, 5), (4, 12, 6), (9, 18, 8)]
-)
+@for_each(("missed", "failed", "looks"), [(0, 2, 5), (0, 10, 4), (0, 20, 2), (1, 40, 5), (4, 12, 6), (9, 18, 8)])
 def test_the_oftener_a_check_missed_a_failure_the_more_looks_a_pass_gets(missed: int, failed: int, looks: int) -> None:
     """At most 5 in 10,000 that no miss was seen so far, and that so many looks miss."""
     assert enough(missed, failed) == looks

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.repository import LOGS
 from trtforensics.model.log import Message, MessageCounts, Outcome
 from trtforensics.model.span import SourceInfo, UnknownShape
@@ -52,7 +53,7 @@ def rows(text: str, label: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", sorted(LOGS.glob("*.log")), ids=lambda path: path.stem)
+@for_each("path", sorted(LOGS.glob("*.log")), ids=lambda path: path.stem)
 def test_a_build_fits_on_a_page(path: Path) -> None:
     log = load_build_log([str(path)])
     for block in summarise(log).split("\n\n"):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.model.run import Program
 from trtforensics.render.headline import headlines
 from trtforensics.render.report_rows import detail_rows, rows_of_builds
@@ -169,7 +170,7 @@ def test_what_a_summary_says_of_its_items_stands_in_the_set_up(read: Load) -> No
     assert "not run: full" in text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "words"),
     [
         ("--int8", "--int8 --precisionConstraints=obey", "constrains nothing"),
@@ -331,7 +332,7 @@ def test_what_names_no_gpu_and_no_release_is_said_of_both(read: Load) -> None:
     assert "name neither" not in said_further(TIMED.format("a", 2), read)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("command", "words"),
     [
         ("run m.onnx --onnxrt --validate", "not for right values"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.support.for_each import for_each
 from tests.support.graph_builds import span
 from trtforensics.model.run import RunResult
 from trtforensics.render.runs import result_name, result_text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "value", "name", "text"),
     [
         ("engine_bytes", 2621440, "engine size", "2.5 MiB"),

@@ -92,7 +92,7 @@ def test_an_empty_tensor_keeps_its_allowzero() -> None:
     assert after(original, "reshape").graph.node[-1].attribute[0].name == "allowzero"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kinds", "left"),
     [
         ((TensorProto.DOUBLE, TensorProto.FLOAT), []),
@@ -175,7 +175,7 @@ DRAWS = {
 }
 
 
-@pytest.mark.parametrize("op", DRAWS)
+@for_each("op", DRAWS)
 def test_what_draws_numbers_from_constants_and_what_reads_it_stays(op: str) -> None:
     nodes = [
         node(op, "half", "r", **DRAWS[op]),
@@ -210,7 +210,7 @@ def with_default(target: list[int]) -> onnx.ModelProto:
     return original
 
 
-@pytest.mark.parametrize("name", ["fold", "reshape", "casts", "broadcasts"])
+@for_each("name", ["fold", "reshape", "casts", "broadcasts"])
 def test_inputs_with_defaults_stay_inputs(name: str) -> None:
     original = with_default([4, 8])
     result = repaired(original, [name])
@@ -283,7 +283,7 @@ def test_functions_metadata_names_and_documentation_stay() -> None:
     assert result.model.graph.node[0] == original.graph.node[0]
 
 
-@pytest.mark.parametrize("what", ["input", "metadata", "node", "constant", "order"])
+@for_each("what", ["input", "metadata", "node", "constant", "order"])
 def test_a_change_that_is_not_listed_is_refused(what: str) -> None:
     original = model(
         node("Relu", "x", "a"), node("Neg", "x", "b"), node("Add", "a b", "c"), node("Mul", "c k", "y"), k=X
@@ -308,7 +308,7 @@ def test_a_change_that_is_not_listed_is_refused(what: str) -> None:
         require_named(original, result, "m")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("nodes", "where"),
     [
         ([("Identity", "x"), ("Abs", "x")], "on negative values"),

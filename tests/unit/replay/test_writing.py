@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.replays import CONV
 from trtforensics.replay.writing import converted, signed, to_text
 from trtforensics.sources.replay import load_replay
@@ -29,9 +30,7 @@ def test_an_empty_replay_is_written_as_polygraphy_does() -> None:
     assert to_text(()) == '{\n    "replay": {},\n    "polygraphy_class": "TacticReplayData"\n}'
 
 
-@pytest.mark.parametrize(
-    ("unsigned", "number"), [(0, 0), ((1 << 63) - 1, (1 << 63) - 1), (1 << 63, -(1 << 63)), (2**64 - 1, -1)]
-)
+@for_each(("unsigned", "number"), [(0, 0), ((1 << 63) - 1, (1 << 63) - 1), (1 << 63, -(1 << 63)), (2**64 - 1, -1)])
 def test_tactics_are_written_signed(unsigned: int, number: int) -> None:
     assert signed(unsigned) == number
     assert f'"tactic": {number},' in to_text((replace(CONV, tactic=unsigned),))

@@ -58,7 +58,7 @@ def test_a_large_replay_is_told_by_its_opening(tmp_path: Path) -> None:
     assert kind_of(str(path)) is Kind.REPLAY
 
 
-@pytest.mark.parametrize("path", sorted(LOGS.glob("*.log")), ids=lambda path: path.stem)
+@for_each("path", sorted(LOGS.glob("*.log")), ids=lambda path: path.stem)
 def test_a_log_is_a_log(path: Path) -> None:
     assert kind_of(str(path)) is Kind.BUILD_LOG
 

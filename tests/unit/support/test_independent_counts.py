@@ -184,8 +184,8 @@ def test_only_a_line_feed_ends_a_line(data: bytes, lines: int) -> None:
     assert count(data)["lines"] == lines
 
 
-@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16"])
-@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@for_each("codec", ["utf-8", "utf-8-sig", "utf-16"])
+@for_each("ending", ["\n", "\r\n"])
 def test_the_encoding_and_the_line_ending_change_no_count(codec: str, ending: str) -> None:
     text = f"[V] {TIMED}{ending}[V] Original: 3 layers{ending}"
     got = count(text.encode(codec))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.support.for_each import for_each
 from tests.support.shell_blocks import blocks, replaced, steps
 
 PAGE = """# Title
@@ -56,7 +55,7 @@ def test_an_output_is_replaced_and_nothing_else() -> None:
     assert replaced(PAGE, [(printed, "three\nfour")]) == PAGE.replace("```text\none", "```text\nthree\nfour")
 
 
-@pytest.mark.parametrize("language", ["sh", "bash", "console", "shell", "zsh"])
+@for_each("language", ["sh", "bash", "console", "shell", "zsh"])
 def test_a_block_of_any_shell_runs(language: str) -> None:
     (block,) = blocks(f"```{language}\ntrue\n```\n")
     assert block.runs

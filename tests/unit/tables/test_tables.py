@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.repository import LOGS
 from trtforensics.engines.joining import load_joined
 from trtforensics.errors import UsageError
@@ -124,7 +125,7 @@ def test_json_is_a_list_of_objects_with_nulls() -> None:
     assert json.loads("".join(forms.in_pieces(Table(ODD.columns, []), "json"))) == []
 
 
-@pytest.mark.parametrize("form", ["csv", "markdown", "json", "table"])
+@for_each("form", ["csv", "markdown", "json", "table"])
 def test_secrets_reach_no_form(form: str) -> None:
     secret = "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYzzzzzzzzzzzz"  # noqa: S105 - of nobody
     assert "wJalr" not in "".join(forms.in_pieces(Table(ODD.columns, [(secret, 1, (secret,), True)]), form))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from textual.binding import Binding
 
+from tests.support.for_each import for_each
 from tests.support.repository import ROOT
 from tests.support.screens import SIZE, log_app
 from trtforensics.tui.app import TerminalApp
@@ -71,12 +72,12 @@ def test_a_key_means_the_same_on_every_screen() -> None:
     assert {key: own for key, own in differing.items() if own != MEANINGS.get(key)} == {}
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@for_each("screen", SCREENS)
 def test_the_help_of_each_screen_names_all_its_keys(screen: type[SourceScreen]) -> None:
     assert {SPELT.get(key, key) for key in bindings(screen)} <= words(keys_of(screen.KEYS))
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@for_each("screen", SCREENS)
 def test_the_page_of_tui_names_all_keys(screen: type[SourceScreen]) -> None:
     text = (ROOT / "docs" / "reference" / "commands" / "tui.md").read_text(encoding="utf-8")
     section = text[text.index("\n## Keys\n") :]

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.bisection.levers.route import Knob, read_knobs, read_route
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.trt.build_levers import RouteSetting
@@ -26,7 +27,7 @@ def test_both_spellings_of_a_knob_are_read(option: dict[str, object]) -> None:
     assert read_knobs(json.dumps({"tuner_options": [option]})) == {"copy_ppg": KNOBS["copy_ppg"]}
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"tuner_options": [{}]}', '{"tuner_options": 3}'])
+@for_each("text", ["", "[]", "{}", '{"tuner_options": [{}]}', '{"tuner_options": 3}'])
 def test_another_document_is_refused(text: str) -> None:
     with pytest.raises(SourceError, match="is not JSON as TensorRT"):
         read_knobs(text)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.searches import answered, bad_with, builds, items
 from trtforensics.bisection.search import Ask, Item, Search, Status, Verdict
 
@@ -91,7 +92,7 @@ def test_random_functions_of_more_items_have_certificates_that_are_true() -> Non
         assert_seen(table, search.result(), count)
 
 
-@pytest.mark.parametrize(("sizes", "more"), [([1], 0), ([2], 1), ([3], 2), ([1, 1], 0), ([2, 2], 2), ([4], 3)], ids=str)
+@for_each(("sizes", "more"), [([1], 0), ([2], 1), ([3], 2), ([1, 1], 0), ([2, 2], 2), ([4], 3)], ids=str)
 def test_seeing_that_each_member_is_needed_takes_a_build_a_member_but_one(sizes: list[int], more: int) -> None:
     drawn = iter(random.Random(3).sample(range(256), sum(sizes)))
     sets = [{next(drawn) for _ in range(size)} for size in sizes]
@@ -160,7 +161,7 @@ WRONG: dict[str, Callable[[Ask], bool]] = {
 }
 
 
-@pytest.mark.parametrize("of", WRONG.values(), ids=WRONG)
+@for_each("of", WRONG.values(), ids=list(WRONG))
 def test_a_wrong_verdict_ends_in_no_false_certificate(of: Callable[[Ask], bool]) -> None:
     search = Search(items(64))
     answered(search, flips(of, bad_with({40})))

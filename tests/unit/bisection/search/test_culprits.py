@@ -22,9 +22,7 @@ def result_of(search: Search, verdict: Callable[[Ask], Verdict]) -> Result:
     return search.result()
 
 
-@pytest.mark.parametrize(
-    ("sizes", "most"), [([1], 14), ([1, 1], 26), ([1] * 5, 62), ([2], 26), ([2, 1], 38), ([3], 38)], ids=str
-)
+@for_each(("sizes", "most"), [([1], 14), ([1, 1], 26), ([1] * 5, 62), ([2], 26), ([2, 1], 38), ([3], 38)], ids=str)
 def test_a_thousand_items_keep_the_promise(sizes: list[int], most: int) -> None:
     for seed in range(8):
         drawn = iter(random.Random(seed).sample(range(1000), sum(sizes)))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.for_each import for_each
 from trtforensics.bisection.search import Ask, FewestSearch, Status, Verdict
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def test_a_limit_ends_it() -> None:
     assert len(switched) == 5
 
 
-@pytest.mark.parametrize("wrong", [set(), {2}, {5}, {2, 5}], ids=str)
+@for_each("wrong", [set(), {2}, {5}, {2, 5}], ids=str)
 def test_what_decides_is_built_twice(wrong: set[int]) -> None:
     search, second = FewestSearch(8), []
     while not search.done:

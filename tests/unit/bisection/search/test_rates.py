@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.searches import answered, items
 from trtforensics.bisection.search import Ask, Search, Status, Verdict, rates
 from trtforensics.bisection.search.chain import Chain, Space
@@ -84,7 +85,7 @@ def test_rates_that_scatter_from_subset_to_subset_are_not_one_rate() -> None:
         require_one_rate(scattered, evidence(scattered))
 
 
-@pytest.mark.parametrize("rate", [0.0, 0.3, 0.5, 1.0])
+@for_each("rate", [0.0, 0.3, 0.5, 1.0])
 def test_builds_that_do_not_depend_on_the_items_certify_nothing(rate: float) -> None:
     for seed in range(5):
         draw = random.Random(f"{rate} {seed}")
@@ -138,7 +139,7 @@ def test_a_search_that_noise_keeps_from_deciding_ends_and_says_so(monkeypatch: p
         assert 5 in found.suspects
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("shown", "false", "apart"),
     [((8, 8), (0, 8), True), ((5, 10), (1, 10), True), ((5, 10), (3, 10), False), ((1, 7), (7, 7), True)],
 )

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.support.answers import search_answer
+from tests.support.for_each import for_each
 from trtforensics.bisection.session.lever import DescribedItem
 
 
@@ -15,7 +14,7 @@ def answer(sets: list[int], items: int = 8, builds: int = 5, *, remedy: bool = F
     return given.text(Path("out"), ())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sets", "remedy", "sentence"),
     [
         ([1], False, "Certified: the set below is bad alone, and everything else together is good.\n"),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-import pytest
-
 from tests.emulator.log import opening, render, tuning
 from tests.emulator.log.event import DetailedTensor, Event, LayerTensor, OnnxTensor, Version
 from tests.support.for_each import for_each
@@ -302,7 +300,7 @@ def test_a_dialect_prefixes_its_lines(dialect: render.Dialect, tensorrt: bool, e
     assert render.prefixed("body", dialect, MOMENT, "V", tensorrt=tensorrt) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("event", "old", "new"),
     [
         (opening.GraphOptimized(1.0), "I", "V"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.emulator.engine.files import BadFile, Recorded, culprits_of, read_cache, read_engine, read_replay
+from tests.support.for_each import for_each
 from tests.support.repository import ROOT
 from tests.unit.emulator.trtexec.builds import NET, build
 
@@ -152,7 +153,7 @@ def test_errors_go_to_stderr_and_the_rest_to_stdout(tmp_path: Path) -> None:
     assert "[E] Engine set up failed" in done.stderr
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fault", "status"),
     [(("--crash",), -11), (("--crash", "KILL"), -9), (("--exit", "3"), 3), (("--chance", "0", "--crash"), 0)],
 )

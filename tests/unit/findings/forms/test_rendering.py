@@ -6,8 +6,7 @@ import json
 import re
 from typing import Any
 
-import pytest
-
+from tests.support.for_each import for_each
 from tests.unit.findings.forms.hostile import evil_report
 from trtforensics.findings.forms.rendering import FORMS, Look, render
 
@@ -16,7 +15,7 @@ FOR_PROGRAMS = sorted({*FORMS} - {"text", "json"})
 MARKUP = {"html", "junit"}
 
 
-@pytest.mark.parametrize("form", FOR_PROGRAMS)
+@for_each("form", FOR_PROGRAMS)
 def test_no_control_character_and_no_markup_of_a_log_reaches_any_form(form: str) -> None:
     text = render(evil_report("build.log"), form, Look())
     told = text if form not in {"sarif", "codequality"} else "\n".join(strings(json.loads(text)))

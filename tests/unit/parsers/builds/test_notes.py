@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.parsers.builds.notes import causes
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def test_a_line_of_another_programs_quiet_level_reports_no_error(
 _DYNAMIC = "input mask contains dynamic shape, provide shapes to send along with the request"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "kind"),
     [
         ([f"error: {_DYNAMIC}"], "failed_word"),

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -96,7 +98,7 @@ def test_passes_share_no_line_and_what_precedes_or_follows_them_is_of_none(load:
     assert [fusion.pass_index for fusion in build.fusions] == [None, 0, 1, None]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "expected"),
     [
         (["Original: 3 layers"], (None, None, None)),

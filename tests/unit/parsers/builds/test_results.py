@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.support.for_each import for_each
 
 if TYPE_CHECKING:
@@ -60,7 +58,7 @@ def test_the_summary_of_tensorrt_7_is_read(load: Load) -> None:
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "key", "value"),
     [
         ("Engine built in 14.2 sec.", "build_s", 14.2),
@@ -142,7 +140,7 @@ def test_calls_that_are_not_printed_count(load: Load) -> None:
     assert between["gpu_step_ms"] == {"before": 1.0, "after": 0.8}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "size"),
     [
         (("Input binding for x with dimensions 4x3x64x64 is created.",), 4.0),

@@ -224,7 +224,7 @@ def test_how_a_run_ended_has_the_line_that_shows_it(load: Load, case: str) -> No
     assert (outcome.ending, outcome.span and outcome.span.line) == (ending, line)
 
 
-@pytest.mark.parametrize("stronger", range(4))
+@for_each("stronger", range(4))
 def test_the_stronger_evidence_wins(load: Load, stronger: int) -> None:
     strengths = [
         banner("PASSED"),

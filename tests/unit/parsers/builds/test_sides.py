@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.support.for_each import for_each
 from trtforensics.render.stated_rows import first_stated, stated_rows
 
@@ -54,7 +52,7 @@ def test_a_figure_belongs_to_what_was_begun_before_it(load: Load, text: str, sid
     assert f": {sides}" in told(load, text)
 
 
-@pytest.mark.parametrize("text", UNTOLD)
+@for_each("text", UNTOLD)
 def test_where_nothing_tells_what_ran_no_side_is_said(load: Load, text: str) -> None:
     words = told(load, text)
     assert "8, 2 ms" in words or "8 ms" in words

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
+from tests.support.for_each import for_each
 from trtforensics.parsers.builds.stated import number_of
 from trtforensics.render.headline import first_line, headlines
 from trtforensics.render.stated_rows import first_stated, stated_rows
@@ -135,9 +134,7 @@ def test_the_first_line_has_a_rate_a_time_and_an_accuracy_and_the_rest_stands_be
     assert {result.key for result in log.builds[0].results} >= {f"{key} as stated" for key in keys}
 
 
-@pytest.mark.parametrize(
-    ("text", "number"), [("19,41", 19.41), ("1,234", 1234), ("1,234.5", 1234.5), ("-2e-3", -0.002)]
-)
+@for_each(("text", "number"), [("19,41", 19.41), ("1,234", 1234), ("1,234.5", 1234.5), ("-2e-3", -0.002)])
 def test_a_comma_is_a_point_unless_it_groups(text: str, number: float) -> None:
     assert number_of(text) == number
 

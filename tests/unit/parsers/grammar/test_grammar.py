@@ -257,7 +257,7 @@ def test_the_example_of_a_rare_kind_is_read_as_that_kind_only(kind: str, body: b
     assert by_regex(body) == reference_executor.parse(body)
 
 
-@pytest.mark.parametrize(("kind", "body"), WORDINGS)
+@for_each(("kind", "body"), WORDINGS)
 def test_another_wording_is_read_as_its_kind_only(kind: str, body: bytes) -> None:
     assert kinds_of(body) == [kind]
     assert by_regex(body) == reference_executor.parse(body)
@@ -272,8 +272,8 @@ def test_every_kind_is_in_a_log_or_has_an_example_but_not_both(
     assert sorted(KINDS.keys() - seen) == sorted(EXAMPLES.keys())
 
 
-@pytest.mark.parametrize("opening", [b"", RECORDED, b"[optimizer.cpp::computeCosts::3728] Error Code 10: ("])
-@pytest.mark.parametrize("reason", [b"", b" due to insufficient workspace"])
+@for_each("opening", [b"", RECORDED, b"[optimizer.cpp::computeCosts::3728] Error Code 10: ("])
+@for_each("reason", [b"", b" due to insufficient workspace"])
 def test_a_missing_implementation_is_read_however_the_error_is_wrapped(opening: bytes, reason: bytes) -> None:
     body = opening + NO_IMPLEMENTATION[:-1] + reason + b"."
     assert kinds_of(body) == ["no_implementation"]
@@ -347,8 +347,8 @@ def test_a_cause_is_looked_for_by_a_literal(start: str) -> None:
     assert not [kind.name for kind in tables.kinds(start) if "" in kind.literals]
 
 
-@pytest.mark.parametrize("name", ["output_values", "profile_row_old"])
-@pytest.mark.parametrize("word", [b"a  ", b"1 ", b"1.1  "])
+@for_each("name", ["output_values", "profile_row_old"])
+@for_each("word", [b"a  ", b"1 ", b"1.1  "])
 def test_a_long_line_of_words_is_judged_at_once_where_any_text_may_open_a_line(name: str, word: bytes) -> None:
     for size in SIZES:
         begin = time.process_time()

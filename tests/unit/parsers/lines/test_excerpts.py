@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
+from tests.support.for_each import for_each
 from trtforensics.model.span import SourceInfo
 from trtforensics.parsers.builds.assembler import assemble
 from trtforensics.parsers.lines.scanner import Scanner
@@ -72,7 +71,7 @@ SECOND = [
 ]
 
 
-@pytest.mark.parametrize("second", SECOND)
+@for_each("second", SECOND)
 def test_each_part_of_a_glued_line_names_its_causes(second: str) -> None:
     message = f"{second}The engine plan file is not compatible with this version of TensorRT"
     assert {"out_of_memory", "plan_version"} <= kinds_of(

@@ -6,10 +6,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.for_each import for_each
 from tests.support.judging import fields_of
 from tests.support.property_settings import examples
 from trtforensics.errors import NotABuildLogError, SourceError
@@ -92,7 +92,7 @@ PREFIXES = [
 ]
 
 
-@pytest.mark.parametrize("prefix", PREFIXES)
+@for_each("prefix", PREFIXES)
 def test_a_prefixed_line_is_never_unprefixed(prefix: bytes) -> None:
     counts = scan(prefix + b"no such line\n" + prefix + b"\n" + prefix + b"Original: 3 layers\nno prefix\n\n").counts
     assert (counts.unknown, counts.blank, counts.typed, counts.unprefixed) == (1, 2, 1, 1)

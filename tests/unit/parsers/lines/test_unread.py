@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.for_each import for_each
 from trtforensics.parsers.lines import unread
 from trtforensics.parsers.lines.unread import UnreadLines, is_pasted, mention_tensorrt, possible_causes
 from trtforensics.parsers.text.line_index import LineIndex
@@ -45,7 +46,7 @@ def test_frames_of_a_traceback_make_an_excerpt_of_errors_that_any_program_may_ha
     assert mention_tensorrt(index, np.array([0, 1]))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("opening", "expected"),
     [
         (b"trtexec says: no engine", True),
@@ -63,7 +64,7 @@ def test_whatever_mentions_tensorrt_holds_a_hint(text: bytes) -> None:
     assert any(hint in text.lower() for hint in unread._HINTS)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "read"),
     [
         (b"[ONNXRuntimeError] : 9 : NOT_IMPLEMENTED : no kernel of onnxruntime", True),

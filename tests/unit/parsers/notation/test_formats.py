@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support.for_each import for_each
 from trtforensics.parsers.notation.formats import Format, format_texts, parse_formats
 
@@ -35,7 +33,7 @@ def test_what_is_no_list_of_formats_is_refused(text: str) -> None:
     assert parse_formats(text) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Float(784,28,1)",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support.for_each import for_each
 from trtforensics.parsers.notation.names import (
     is_reformat,
@@ -50,7 +48,7 @@ def test_members_are_the_network_layers_in_a_name(name: str, expected: tuple[str
     assert members(name) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "profile", "bare"),
     [
         ("conv", None, "conv"),
@@ -80,7 +78,7 @@ def test_a_kernel_of_a_foreign_node_carries_its_number(name: str, graph: int | N
     assert myelin_graph(name) == graph
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "reformat"),
     [
         ("Reformatting CopyNode for Input Tensor 0 to conv", True),

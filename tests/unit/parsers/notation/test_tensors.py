@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,7 +36,7 @@ def test_either_side_may_be_empty() -> None:
     assert short_tensors("x (Float[1]) -> ") == ((EngineTensor("x", "Float", (1,), "Float[1]"),), ())
 
 
-@pytest.mark.parametrize("text", ["", "x", "x (Float[1])", "x (Float[1]) -> y"])
+@for_each("text", ["", "x", "x (Float[1])", "x (Float[1]) -> y"])
 def test_a_line_that_was_cut_is_refused(text: str) -> None:
     assert short_tensors(text) is None
 
@@ -145,6 +144,6 @@ def test_names_of_detailed_tensors_may_hold_what_parts_them(
     assert read.fields == {"TacticName": "k"}
 
 
-@pytest.mark.parametrize("text", ["", "[", f"[ {detailed('x')}", f"[ {detailed('x')}], Outputs: [ {{ Name: y"])
+@for_each("text", ["", "[", f"[ {detailed('x')}", f"[ {detailed('x')}], Outputs: [ {{ Name: y"])
 def test_a_detailed_line_that_was_cut_is_refused(text: str) -> None:
     assert details(text) is None

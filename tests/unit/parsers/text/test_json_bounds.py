@@ -23,7 +23,7 @@ def refusal(text: str) -> SourceError:
     return caught.value
 
 
-@pytest.mark.parametrize("unit", ["[],", "{},", "1,", '"",', '{"a":1},', "[1,2],"])
+@for_each("unit", ["[],", "{},", "1,", '"",', '{"a":1},', "[1,2],"])
 def test_a_value_for_every_few_bytes(unit: str) -> None:
     error = refusal(f'{{"a": [{unit * MANY}1]}}')
     assert error.where == "made.json"
@@ -64,7 +64,7 @@ def test_a_number_that_is_none(number: str) -> None:
     assert "is no number" in error.what
 
 
-@pytest.mark.parametrize("text", ['["NaN"]', '["1e999"]', f'["{"9" * 400}"]', "[1e-999, 1e20, 0.5]", "NaN", "plain"])
+@for_each("text", ['["NaN"]', '["1e999"]', f'["{"9" * 400}"]', "[1e-999, 1e20, 0.5]", "NaN", "plain"])
 def test_what_is_no_number_or_no_json_passes(text: str) -> None:
     check_json(text.encode(), "made.json")
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.screens import SIZE, ScreenText, log_app
 from trtforensics.tui.widgets.dialogs import HelpScreen, KeyFooter, _help_lines, keys_of
 
 
-@pytest.mark.parametrize("screen", ["log", "diff", "source", "model", "bisection"])
+@for_each("screen", ["log", "diff", "source", "model", "bisection"])
 def test_every_key_is_shown_whole_and_apart_from_its_text(screen: str) -> None:
     keys = keys_of(screen)
     lines = [line.pieces for _, of_title in keys for row in of_title for line in _help_lines(row, 72)]

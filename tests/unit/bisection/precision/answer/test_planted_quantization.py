@@ -11,6 +11,7 @@ import onnx
 import pytest
 from onnx import helper
 
+from tests.support.for_each import for_each
 from tests.support.zoo.net import Net
 from trtforensics.bisection.precision.answer.quantization import (
     CachedRange,
@@ -358,7 +359,7 @@ NORMAL = np.random.default_rng(5).standard_normal((1, 8, 16, 16))
 END = np.abs(NORMAL).max()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("end", "reason"),
     [
         (1.0, ""),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
+from tests.support.for_each import for_each
 from trtforensics.bisection.precision.emulation.accumulation import accumulated, product_of
 from trtforensics.bisection.precision.emulation.twin import store_and_read
 
@@ -55,7 +56,7 @@ def summed_by_numpy(left: Values, right: Values) -> Values:
     return total.astype(np.float32)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("left", "right"),
     [
         ((3, 50), (50, 7)),

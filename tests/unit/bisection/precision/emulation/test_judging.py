@@ -20,7 +20,7 @@ from trtforensics.bisection.precision.emulation.measures import EQUAL, scores_of
 from trtforensics.errors import UsageError
 
 
-@pytest.mark.parametrize("name", METRICS)
+@for_each("name", METRICS)
 def test_a_default_tolerance_lets_the_floor_pass_with_room(name: str) -> None:
     metric = METRICS[name]
     random = np.random.default_rng(0)
@@ -80,7 +80,7 @@ def test_rules_go_from_all_outputs_to_one() -> None:
     assert [metric.name for metric in default["n"].metrics] == ["mismatch"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("metrics", "tolerances", "says"),
     [
         (["euclid"], [], "is not a metric"),

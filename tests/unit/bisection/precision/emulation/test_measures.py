@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.bisection.precision.emulation.judging import METRICS
 from trtforensics.bisection.precision.emulation.measures import scores_of
 
@@ -56,9 +57,7 @@ def test_infinities_of_the_reference_must_be_the_same(value: float) -> None:
     assert equal["max-rel"] == 0.0
 
 
-@pytest.mark.parametrize(
-    ("seen", "error"), [(-np.inf, 0.0), (-65504.0, 0.0), (-65000.0, 504.0 / 4.0), (2.0, 65506 / 4)]
-)
+@for_each(("seen", "error"), [(-np.inf, 0.0), (-65504.0, 0.0), (-65000.0, 504.0 / 4.0), (2.0, 65506 / 4)])
 def test_masked_positions_must_stay_masked_and_are_no_part_of_the_range(seen: float, error: float) -> None:
     wanted = np.array([1.0, -3.4e38, 4.0, 0.0], np.float32)
     scores = scores_of(wanted, np.array([1.0, seen, 4.0, 0.0], np.float32), lowest=-65504.0, peak=4.0)
@@ -90,7 +89,7 @@ def test_another_shape_is_an_error() -> None:
         scores_of(ONES, ONES[:2])
 
 
-@pytest.mark.parametrize("name", METRICS)
+@for_each("name", METRICS)
 def test_noise_of_half_to_twice_the_tolerance_is_near(name: str) -> None:
     metric = METRICS[name]
     tolerance = metric.score_of(1e-2)

@@ -9,6 +9,7 @@ import onnx
 import pytest
 from onnx import helper
 
+from tests.support.for_each import for_each
 from tests.support.zoo import ZooModel, models
 from tests.support.zoo.net import Net
 from trtforensics.bisection.precision.casting.caster import Caster
@@ -94,9 +95,7 @@ def test_a_tensor_that_others_read_too_is_no_mask() -> None:
     assert "/Unsqueeze_output_0" not in mask_paths(Survey(attention(other_reader=True)))
 
 
-@pytest.mark.parametrize(
-    ("axis", "opset", "rows"), [(None, 13, 1), (-1, 13, 1), (0, 13, 1), (1, 11, 1), (0, 11, 0), (None, 11, 1)]
-)
+@for_each(("axis", "opset", "rows"), [(None, 13, 1), (-1, 13, 1), (0, 13, 1), (1, 11, 1), (0, 11, 0), (None, 11, 1)])
 def test_rows_that_are_masked_everywhere(axis: int | None, opset: int, rows: int) -> None:
     scores = np.array([[1.0, -1e9], [-1e9, -3e38]], np.float32)
     node = helper.make_node("Softmax", ["x"], ["y"])

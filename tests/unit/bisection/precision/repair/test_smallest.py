@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import log2
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.for_each import for_each
 from tests.support.property_settings import examples
 from tests.support.repair_chain import ATOMS, CHAIN, NODES, drive
 from trtforensics.bisection.precision.items import Beyond, PrecisionItem
@@ -74,8 +74,8 @@ def overflowing(places: Collection[int]) -> list[PrecisionItem]:
     ]
 
 
-@pytest.mark.parametrize("spare", [0, 1, 5, 12])
-@pytest.mark.parametrize("jobs", [1, 4])
+@for_each("spare", [0, 1, 5, 12])
+@for_each("jobs", [1, 4])
 def test_a_long_repair_costs_little_more_than_its_proof(spare: int, jobs: int) -> None:
     needed = frozenset(LONG[:87])
     search = RepairSearch(overflowing(range(87 + spare)), {node: frozenset({node}) for node in LONG}, "FP16")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.graph_builds import build, engine, onnx
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.tui.rows.layers.columns import CHOICES, ColumnLayout, layer_pieces
@@ -17,7 +18,7 @@ def row(name: str, *operators: str, width: int = 120) -> str:
     return "".join(piece.text for piece in pieces)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "operators", "told"),
     [
         ("first", ("Relu", "Add"), "first  Relu, Add "),
