@@ -15,7 +15,7 @@ from trtforensics.model.log import Build, BuildLog, Message
 from trtforensics.model.run import Ending, PhaseName, Program, Run
 from trtforensics.model.timings import ProfileRun, TimeSource
 from trtforensics.render.build_facts import device_fact, engine_facts, tuning_facts
-from trtforensics.render.headline import FULL, TARGET, allowed_types, joined_types, last_phase
+from trtforensics.render.headline import FULL, allowed_types, joined_types, last_phase
 from trtforensics.render.names import shortened
 from trtforensics.render.runs import compared, result_name, result_text
 from trtforensics.render.stated_rows import figure
@@ -23,19 +23,13 @@ from trtforensics.render.time_rows import TimeRow, busy_part, mean_of, time_rows
 
 Values = Mapping[str, object]
 
-_MOST_BUILDS = 8
+_RENDER, _MOST_BUILDS = "trtforensics.render", 8
 _WARNED = 200
 """Characters of a warning that are shown."""
 _SET_UP, _LABEL = "set-up", 8
-_LONGER, _TIMES = "takes {} times as long as", "has {} times that of"
-_OVER = {
-    "gpu_compute_ms": ("GPU time", "ms", _LONGER),
-    "latency_ms": ("latency", "ms", _LONGER),
-    "build_s": ("time to build", "s", _LONGER),
-    "generation_s": ("time to generate the engine", "s", _LONGER),
-    "throughput_qps": ("throughput", "qps", _TIMES),
-}
+_OVER = {row["key"]: (row["name"], row["unit"], row["most"]) for row in rows("compared_results", _RENDER)}
 """Results that are compared over the builds of a log."""
+_TIMES = _OVER["throughput_qps"][2]
 _FEWEST, _ALIKE = 2, 1.05
 """Builds from which on times are compared; up to this ratio figures of several runs are alike."""
 
@@ -115,8 +109,7 @@ def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
 
 
 _MEANINGS = [
-    (row["when"].split(), re.compile(row["says"]), bool(row["in"]), row["text"])
-    for row in rows("meanings", "trtforensics.render")
+    (row["when"].split(), re.compile(row["says"]), bool(row["in"]), row["text"]) for row in rows("meanings", _RENDER)
 ]
 """What must hold, what the command, the setting or the GPU's name says, whether only ``-v`` tells it, the words.
 
@@ -128,7 +121,9 @@ _IMPORTER = re.compile(r"(?i:pars|onnx|importer)")
 _OF_INFERENCE = {"gpu_compute_ms", "latency_ms", "throughput_qps"}
 _NOT_TIMED = re.compile(r"(?i:load|buil[dt]|export|calib|pars)")
 """What tells the time of a step before the inferences."""
-_LIMIT = re.compile(r"latency \(ns\) ([0-9]+)")
+_OF_FACTS = [(row["name"], re.compile(row["pattern"], re.MULTILINE)) for row in rows("fact_numbers", _RENDER)]
+"""The numbers of a run's set-up, and the words that they stand in."""
+_GATE = re.compile(r"\[PASSED\] \w+: ([0-9.]+) \(Threshold=([0-9.]+)\)")
 _OF_EXCERPT, _SILENT = 20, (PhaseName.IMPORT.value, PhaseName.BUILD.value)
 """Lines of a text that may stop where its owner cut it; the phases in which a program may die without a word."""
 _COMPARISON = re.compile(r"(\w+)(>=|<)(?:([0-9.]+)\*)?(\w[\w.]*)")
@@ -143,11 +138,9 @@ def _meanings(log: BuildLog, *, further: bool = False) -> Iterator[TimeRow]:
     )
     for build in log.builds:
         run = log.run_of(build)
-        values = {**_of_run(build, run), **_of_times(build), **_of_build(build)}
-        values["release"] = build.tensorrt_version
+        values = {**{each.key: each.number for each in build.results}, **_of_times(build), **_of_build(build)}
+        values |= {**_of_run(build, run), **_of_room(build, run)} if run is not None else {}
         values["device"] = build.option("device", "Selected Device") or sm_of(run.setting if run else "")
-        values["sms"] = build.option("device", "SMs")
-        values["mib"] = (build.option("device", "Device Global Memory") or "").partition(" ")[0]
         values["timeless"] = not timed and not any(each.profiles for each in log.builds)
         command = (run.command if run is not None else "") or build.command or ""
         command = command or (f"polygraphy {run.subcommand}" if run is not None and run.only_reads else "")
@@ -155,8 +148,9 @@ def _meanings(log: BuildLog, *, further: bool = False) -> Iterator[TimeRow]:
         said = "\n".join((command, run.setting if run is not None else "", device))
         for names, pattern, only_further, words in _MEANINGS:
             match = pattern.search(said) if only_further is further else None
-            if match and all(_holds(name, values) for name in names):
-                told.setdefault(words.format_map({**values, **match.groupdict()}), []).append(build)
+            known = {**values, **match.groupdict()} if match else {}
+            if match and all(_holds(name, known) for name in names):
+                told.setdefault(words.format_map(known), []).append(build)
     for text, builds in told.items():
         place = "" if len(builds) == len(log.builds) else f"{listed([_place(log, each) for each in builds])}: "
         yield TimeRow("that is", f"{place}{text}", ())
@@ -181,10 +175,8 @@ def _place(log: BuildLog, build: Build) -> str:
     return f"run {run.index + 1}" if run is not None and len(run.builds) == 1 else f"build {build.index + 1}"
 
 
-def _of_run(build: Build, run: Run | None) -> Values:
+def _of_run(build: Build, run: Run) -> Values:
     """Return what holds of a run: its program, what it did and what not."""
-    if run is None:
-        return {}
     ended = run.outcome.ending is not Ending.PASSED and run.uses_tensorrt
     stated = [each.stated for each in build.results if each.stated is not None]
     runners = {each.row for each in stated if "-runner" in each.row}
@@ -193,25 +185,41 @@ def _of_run(build: Build, run: Run | None) -> Values:
     levels = {message.severity for message in build.messages} | {note.level for note in build.notes}
     is_log = "E" not in levels and run.phases and run.last_line - run.first_line >= _OF_EXCERPT
     return {
-        run.program.value: True,
-        "passed": run.outcome.ending is Ending.PASSED,
-        "failed": run.outcome.ending is Ending.FAILED,
+        **dict.fromkeys((run.program.value, run.outcome.ending.value, *(each.value for each in phases)), True),
         "ended": ended,
-        "infers": PhaseName.INFER in phases,
-        "builds": PhaseName.BUILD in phases,
         "compares": any(comparison.right for comparison in run.comparisons),
         "outputs": max((len(each.outputs) for each in run.comparisons), default=0),
         "one_runner": run.program is Program.POLYGRAPHY and len(runners) == 1 and not run.comparisons,
         "nothing": ended and bool(build.command) and not build.results and not run.comparisons,
         "file": run.engine_file,
+        "headless": run.command_span is not None and run.command_span == run.outcome.span,
+        "unended": is_log and run.outcome.reached == "engine loaded",
         "stopped": last_phase(run) if is_log and last_phase(run).endswith(_SILENT) else "",
-        "target": max((float(each) for text, _ in run.facts for each in TARGET.findall(text)), default=0.0),
-        "reached": build.number("throughput_qps") or 0.0,
-        "limit": max((int(each[1]) / 1e6 for text, _ in run.facts if (each := _LIMIT.search(text))), default=0.0),
         "first_calls": any(each.name.startswith("time of one first call") for each in stated),
         "uses": run.uses_tensorrt and not run.only_reads,
         "imported": errors and PhaseName.IMPORT in phases and not any(map(_IMPORTER.search, errors)),
         "clean": phases and build.coverage.own_lines and not levels & {"E", "W"},
+    }
+
+
+def _of_room(build: Build, run: Run) -> Values:
+    """Return limits and targets, and what a run comes to beside them: latency, rate, accuracy, errors, cache."""
+    facts, p99 = "\n".join(text for text, _ in run.facts), build.figures("latency_ms").get("p99", 0.0)
+    known = {name: max(map(float, pattern.findall(facts)), default=0.0) for name, pattern in _OF_FACTS}
+    limit = known["limit_ns"] / 1e6
+    outputs = [each for comparison in run.comparisons for each in comparison.outputs]
+    errors = [(each.max_abs or 0.0) / each.atol for each in outputs if each.passed and each.atol]
+    loads = Counter(result.number for result in build.results if result.key == "loaded_engine_mib")
+    return {
+        **known,
+        "p99": p99,
+        "p999": build.figures("latency_ms").get("p99.9", 0.0),
+        "limit": limit,
+        "room": 1 - p99 / (limit or p99 or 1.0),
+        "tight": min((float(is_) / float(least) - 1 for is_, least in _GATE.findall(facts)), default=0.0),
+        "within": max(errors) if errors and len(errors) == len(outputs) else 0.0,
+        "kv_need": (build.number("most_sequences") or 0) * (build.number("most_tokens") or 0) * (known["beams"] or 1),
+        "again": max(loads.values(), default=0),
     }
 
 
@@ -228,7 +236,7 @@ _IDLE = 93
 def _of_times(build: Build) -> Values:
     """Return the times of a run and of its layers, in ms."""
     means = {name: mean_of(build.result(key)) or 0.0 for name, key in _KEYS.items()}
-    timed, whole, ledger = build.result("gpu_compute_ms"), build.result("latency_ms"), ledger_of(build)
+    timed, ledger = build.result("gpu_compute_ms"), ledger_of(build)
     profiled = ledger.total_ms if ledger.time_is is TimeSource.MEASURED else None
     shares = [(unit.share or 0.0, unit.name) for unit in ledger.slowest] if not ledger.unknown_layers else []
     top, name = max(shares, default=(0.0, ""))
@@ -243,9 +251,6 @@ def _of_times(build: Build) -> Values:
         "short": timed.figures.get("median") if timed is not None else profiled,
         "busy": busy,
         "gaps": 0 < busy < _IDLE,
-        "p99": whole.figures.get("p99", 0.0) if whole is not None else 0.0,
-        "p999": whole.figures.get("p99.9", 0.0) if whole is not None else 0.0,
-        "queries": build.number("queries"),
         "uncounted": build.number("queries") == 0 < means["whole"],
         "rate": 1e3 / (means["whole"] or 1e3),
         "warmed": build.number("warmup_queries") or 0.0,
@@ -272,6 +277,8 @@ def _of_build(build: Build) -> Values:
     size = build.number("loaded_engine_mib") or (build.number("engine_bytes") or 0.0) / MEBIBYTE
     held = build.number("activations_mib") or build.number("context_mib") or 0.0
     return {
+        "release": build.tensorrt_version,
+        "sms": build.option("device", "SMs"),
         "loads": build.loads_engine,
         "loaded": build.loads_engine and not build.engine_layers,
         "pool": _mebibytes(build.option("build", "Memory Pools") or build.option("build", "Workspace") or ""),
@@ -288,7 +295,6 @@ def _of_build(build: Build) -> Values:
         "needs": size + held if size and held else 0.0,
         "held": held,
         "largest": _largest(build),
-        "processes": build.number("processes"),
         "per_process": (build.number("throughput_tps") or 0.0) / (build.number("processes") or 1.0),
         "open": shortened(build.open_blocks[-1].layer, _NAME) if build.open_blocks else "",
         "reductions": kinds["Reduce"],

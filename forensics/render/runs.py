@@ -96,7 +96,8 @@ def _worst(outputs: Sequence[ComparedOutput]) -> Iterator[str]:
     relative = max((each for each in outputs if each.max_rel), key=lambda each: each.max_rel or 0.0, default=None)
     if relative is not None and relative.max_rel is not None:
         part, most = _part_of_range(relative), (relative.max_abs or 0.0) / relative.max_rel
-        near = f", at a value of at most {most:.3g}" if part is not None and relative.max_rel > _FAR * part else ""
+        is_small = part is not None and relative.max_rel > _FAR * part
+        near = f", at a value of at most {most:.3g}, where it says little" if is_small else ""
         endless = sum(bool(each.max_abs) and each.max_rel is None for each in outputs)
         rest = (
             f"; of {counted(endless, 'output')} it is infinite, as where a value is 0, or not shown" if endless else ""

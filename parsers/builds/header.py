@@ -15,15 +15,8 @@ from trtforensics.parsers.builds.run_outcomes import BENIGN, CLEANING
 from trtforensics.parsers.builds.views import ENGINE, Log, latest
 from trtforensics.parsers.text.numbers import LONGEST_WHOLE, is_whole
 
-_BLOCKS = {
-    "Model Options": "model",
-    "Build Options": "build",
-    "System Options": "system",
-    "Inference Options": "inference",
-    "Reporting Options": "reporting",
-    "Device Information": "device",
-}
-_SECTIONS = {title: place for place, title in enumerate(_BLOCKS)}
+_BLOCKS = ("model", "build", "system", "inference", "reporting", "device")
+_SECTIONS = {f"{kind.title()} Options": place for place, kind in enumerate(_BLOCKS[:-1])} | {"Device Information": 5}
 _NUMBERS = r"\d{1,9}(?:\.\d{1,9})+"
 _LIBRARY_VERSION = rf"libnvinfer\w*\.so\.({_NUMBERS})"
 _MODULE_VERSION = rf"tensorrt +\| Version: ({_NUMBERS})"
@@ -155,7 +148,7 @@ def options(log: Log) -> Sequence[Mapping[str, Sequence[Fact]]]:
     names = log.read_texts(name, lambda text: text.rstrip(" "))
     facts = list(map(Fact, names, log.texts(value), log.spans.of_each(line)))
     blocks: dict[str, Sequence[tuple[Fact, ...]]] = {}
-    for place, kind in enumerate(_BLOCKS.values()):
+    for place, kind in enumerate(_BLOCKS):
         of_block = np.flatnonzero(block == place)
         of_kind = [facts[row] for row in of_block.tolist()]
         if kind == "device":

@@ -465,3 +465,83 @@ def test_a_log_that_stops_in_a_build_does_not_say_why_and_an_excerpt_is_only_cut
         f"[TRT] [V] Tactic: {number} Time: 0.25\n" for number in range(lines)
     )
     assert ("the log stops in the phase build and does not say why" in said(read(text))) is tells
+
+
+SHAPED = "--int8 --minShapes=x:{}x3 --optShapes=x:4x3 --maxShapes=x:{}x3"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (SHAPED.format(4, 4), "an engine of this profile takes x:4x3 alone"),
+        (SHAPED.format(2, 8), "the smallest shape begins with 2 (--minShapes)"),
+        (SHAPED.format(1, 8) + " --shapes=x:7x3", "measured at x:7x3, while tactics were chosen for x:4x3"),
+        ("--int8 --workspace=9000000", "--workspace counts MiB: 9000000 of them are more than a GPU has"),
+    ],
+)
+def test_what_a_profile_forbids_and_a_limit_that_limits_nothing_is_said(read: Load, options: str, words: str) -> None:
+    usual = f"{SHAPED.format(1, 8)} --shapes=x:4x3 --workspace=4096"
+    assert words in said(read(TIMED.format("a", 2).replace("--int8", options)))
+    assert words not in said(read(TIMED.format("a", 2).replace("--int8", usual)))
+
+
+def test_a_run_whose_beginning_is_missing_is_one_and_a_loaded_engine_s_name_tells_its_type(read: Load) -> None:
+    whole = TIMED.format("a", 2).replace("--int8", "--loadEngine=net_fp32.plan")
+    whole = whole.replace("FP32+INT8", ON_AMPERE).replace("[I] GPU", "[I] Engine deserialized in 4.5 sec.\n[I] GPU")
+    missing = "the beginning of this run is not in the text"
+    assert missing in said_further(whole[whole.index("\n") + 1 :], read)
+    assert missing not in said_further(whole, read)
+    assert "if the engine computes in FP32, as its name says" in said(read(whole))
+    assert "as its name says" not in said(read(whole.replace("_fp32", "_fp16")))
+    sized = whole.replace("[I] Engine", "[I] [TRT] Loaded engine size: 7 MiB\n[I] Engine")
+    assert "loading takes 4.5 s for a file of 7.0 MiB" in said(read(sized))
+    assert "loading takes" not in said(read(sized.replace("7 MiB", "7000 MiB")))
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [(4_000_000, "p99 of 3 ms is 25% below the limit of 4 ms"), (3_050_000, "p99 of 3 ms is close to the limit")],
+)
+def test_a_latency_near_its_limit_tells_what_is_left(read: Load, limit: int, words: str) -> None:
+    text = (
+        "MLPerf Results Summary\nSUT name : A\nScenario : Server\nMode : PerformanceOnly\nResult is : VALID\n"
+        f"99.00 percentile latency (ns) : 3000000\ntarget_qps : 10\ntarget_latency (ns): {limit}\n"
+    )
+    assert words in said(read(text))
+    assert words not in said(read(text.replace("Server", "Offline")))
+
+
+def test_an_accuracy_just_above_its_threshold_is_told(read: Load) -> None:
+    gate = "&&&& RUNNING Default_Harness # ./harness_default\naccuracy: [PASSED] F1: {} (Threshold=80.000)\n"
+    assert "accuracy passes with 0.10% to spare" in said(read(gate.format("80.080")))
+    assert "to spare" not in said(read(gate.format("88.080")))
+
+
+def test_an_engine_that_is_loaded_again_and_a_log_that_goes_on_are_told(read: Load) -> None:
+    load = "[11/21/2026-10:05:00] [TRT] [I] Loaded engine size: 21 MiB\n"
+    lines = "".join(f"[11/21/2026-10:05:01] [INFO] counter: frame {frame}\n" for frame in range(30))
+    assert "an engine of 21 MiB was loaded 2 times" in said(read(load + load + lines))
+    assert "was loaded" not in said(read(load + lines))
+    assert "no line tells that the program came to its end" in said_further(load + lines, read)
+    assert "came to its end" not in said_further(load, read)
+
+
+def test_a_cache_far_above_its_need_is_told(read: Load) -> None:
+    text = (
+        "[TensorRT-LLM][INFO] TRTGptModel maxNumSequences: 2\n[TensorRT-LLM][INFO] TRTGptModel maxBeamWidth: 2\n"
+        "[TensorRT-LLM][INFO] TRTGptModel maxBatchSize: 2\n[TensorRT-LLM][INFO] TRTGptModel maxSequenceLen: 100\n"
+        "[TensorRT-LLM][INFO] [MemUsageChange] Allocated 9.00 GiB for max tokens in paged KV cache ({}).\n"
+    )
+    assert "the KV cache holds 9,000 tokens, of which all sequences at their longest need 400" in said(
+        read(text.format(9000))
+    )
+    assert "the KV cache holds" not in said(read(text.format(500)))
+    assert "the KV cache holds" not in said(read(text.format(9000).replace("SequenceLen", "InputLen")))
+
+
+def test_errors_far_within_the_tolerance_are_told(read: Load) -> None:
+    equal = COMPARED.replace("[abs=0.5]", "[abs=0.0000005]").replace("[E]", "[I]").replace("FAILED", "PASSED")
+    equal = equal.replace("exceeds", "is within").replace("0/1", "1/1").replace("0.0%", "100.0%")
+    equal = equal.replace("max=0.5 at", "max=5e-07 at")
+    assert "the largest error is 0.0005 of the absolute tolerance" in said_further(equal, read)
+    assert "of the absolute tolerance" not in said_further(COMPARED, read)

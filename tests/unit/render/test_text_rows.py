@@ -259,3 +259,24 @@ def test_a_build_whose_time_is_stated_is_not_timed_by_stamps_of_other_attempts(t
         (tmp_path / "b.log").write_text("\n".join([*lines, *said]))
         read = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
         assert ("; build 5400 s" in next(pauses(read)).text) is is_timed
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("[TRT]    Could not register plugin creator -  ::Own_TRT version 1", "of their names were before: Own_TRT"),
+        ("half=True and int8=True are mutually exclusive, setting half=False.", "leaves FP16 out beside INT8"),
+        (
+            "INT8 export requires a missing 'data' arg. Using default 'data=pets.yaml'.",
+            "calibrated with pets.yaml, for",
+        ),
+        ("calibration: >300 images recommended for INT8 calibration, found 12 images.", "calibrated with 12 images"),
+        ("WARNING 'dynamic=True' model requires max batch size, i.e. 'batch=16'", "the engine takes no larger batch"),
+        ("TensorRT<=10.3.0 with int8 has known end2end build issues, disabling.", "outside the engine"),
+        ("Unable to automatically guess model task, assuming 'task=pose'.", "pose was assumed"),
+        ("Some fusion is disable due to incompatible driver or nvrtc", "which costs speed"),
+    ],
+)
+def test_what_a_library_left_out_or_took_by_default_is_told(line: str, told: str) -> None:
+    (row,) = (row.text for _, row in telling_lines(text_of(f"{line}\n")))
+    assert told in row
