@@ -140,13 +140,13 @@ def _of_mlperf(view: LinesView) -> Iterator[_Found]:
     for kind, key in _RATES.items():
         yield from ((line, key, rate) for line, rate in view.each(kind, "number"))
     summaries = [*view.lines("mlperf_summary"), view.last_line + 1]
-    groups: dict[int, dict[str, float]] = {}
+    groups: dict[int, tuple[int, dict[str, float]]] = {}
     for line, name, number in (row for kind in _OF_PERCENTILES for row in view.each(kind, "name", "number")):
         percentile = _MLPERF.fullmatch(name)
         since = max([first for first in summaries if first <= line], default=line)
         statistic = f"p{float(percentile[1]):g}" if percentile else name.lower()
-        groups.setdefault(since, {})["median" if statistic == "p50" else statistic] = number / 1e6
-    yield from ((line, "latency_ms", values) for line, values in groups.items())
+        groups.setdefault(since, (line, {}))[1]["median" if statistic == "p50" else statistic] = number / 1e6
+    yield from ((line, "latency_ms", values) for line, values in groups.values())
 
 
 _OWN = [(row["kind"], row["field"], row["name"]) for row in rows("own_figures", _PACKAGE)]

@@ -261,6 +261,9 @@ def test_a_build_whose_time_is_stated_is_not_timed_by_stamps_of_other_attempts(t
         assert ("; build 5400 s" in next(pauses(read)).text) is is_timed
 
 
+MLLOG = ':::MLLOG {{"key": "{}", "value": {}, "time_ms": 3.1, "event_type": "POINT_IN_TIME"}}'
+
+
 @pytest.mark.parametrize(
     ("line", "told"),
     [
@@ -275,6 +278,15 @@ def test_a_build_whose_time_is_stated_is_not_timed_by_stamps_of_other_attempts(t
         ("TensorRT<=10.3.0 with int8 has known end2end build issues, disabling.", "outside the engine"),
         ("Unable to automatically guess model task, assuming 'task=pose'.", "pose was assumed"),
         ("Some fusion is disable due to incompatible driver or nvrtc", "which costs speed"),
+        ("INFO:tensorflow:Linked TensorRT version: (0, 0, 0)", "TensorFlow found no TensorRT"),
+        ("trt_engine_ops left: 0", "TensorFlow computes all of it"),
+        ("Number of TRTEngineOps: 0", "TensorFlow computes all of it"),
+        ("Try increasing the workspace size to 77 bytes to get better performance.", "want up to 77 bytes"),
+        ("Completed creating Engine after 6.5s", "an engine was built in 6.5 s"),
+        (MLLOG.format("result_first_token_99.00_percentile_latency_ns", 42_550_000), "token within 42.5 ms"),
+        (MLLOG.format("result_time_per_output_token_99.00_percentile_ns", 9_550_000), "at most 9.5 ms for each"),
+        (MLLOG.format("requested_server_ttft_latency", 450_000_000), "to the first token is 450 ms"),
+        (MLLOG.format("requested_server_tpot_latency", 40_000_000), "each further token is 40 ms"),
     ],
 )
 def test_what_a_library_left_out_or_took_by_default_is_told(line: str, told: str) -> None:

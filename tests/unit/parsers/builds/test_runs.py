@@ -463,6 +463,16 @@ Mean latency (ns)               : 1515346
 """
 
 
+def test_latencies_of_a_detail_log_stand_where_the_first_of_them_does(load: Load) -> None:
+    keys = ("loadgen_version", "result_min_latency_ns", "result_99.00_percentile_latency_ns")
+    log = load(
+        "[I] [TRT] Loaded engine size: 3 MiB\n"
+        + "".join(f':::MLLOG {{"key": "{key}", "value": 3, "time_ms": 1.5}}\n' for key in keys)
+    )
+    (found,) = (result for result in log.runs[0].results if result.key == "latency_ms")
+    assert found.span.line == 3
+
+
 @pytest.mark.parametrize(("verdict", "ending"), [("VALID", Ending.PASSED), ("INVALID", Ending.FAILED)])
 def test_mlperfs_percentiles_are_results(load: Load, verdict: str, ending: Ending) -> None:
     run = only(load(MLPERF.format(verdict)))
