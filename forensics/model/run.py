@@ -95,6 +95,8 @@ class RunResult:
     span: SourceSpan
     stated: StatedName | None = None
     """The program's own words for it, where it is no quantity that is known."""
+    owner: str = ""
+    """The engine that it is of, where the quantity is printed for several."""
 
     @property
     def number(self) -> float | None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.knowledge.table import rows
-from trtforensics.model.log import Build, BuildLog, EngineLayer, Stage
+from trtforensics.model.log import Build, BuildLog, Stage
 from trtforensics.model.older_python import StrEnum
 
 _TELLING = tuple((row["block"], row["name"], row["usual"]) for row in rows("telling_options", "trtforensics.render"))
@@ -109,16 +109,13 @@ def _dump_facts(build: Build) -> Iterator[BuildFact]:
     again = f"; printed {len(dumps)} times, these from line {line:,}" if len(dumps) > 1 else ""
     yield BuildFact("engine", f"{counted(len(layers), 'layer')}{again}", line, Weight.STRONG)
     yield BuildFact("", f"types: {_tally(layer.type for layer in layers)}", line)
-    yield BuildFact("", f"computes in: {_tally(map(_computes, layers))}", line)
+    known = (layer.compute_precision for layer in layers)
+    computes = _tally("unknown" if each is None else f"{each.type} (by {each.source})" for each in known)
+    yield BuildFact("", f"computes in: {computes}", line)
     yield BuildFact("", f"output types: {_tally(kind for layer in layers for kind in layer.output_types)}", line)
     if build.choices or build.cached:
         joined = sum(layer.choice is not None or layer.cached is not None for layer in layers)
         yield BuildFact("", f"{joined:,} of them traced to the choice or cached result they came from", line)
-
-
-def _computes(layer: EngineLayer) -> str:
-    known = layer.compute_precision
-    return "unknown" if known is None else f"{known.type} (by {known.source})"
 
 
 def tuning_facts(build: Build) -> Iterator[BuildFact]:

@@ -28,14 +28,14 @@ def to_json(files: EngineFiles) -> str:
         "kind": "engine",
         "sources": [document_of("source", info.source) for info in infos],
         "repairs": [document_of("repair", repair) for repair in repairs],
-        "engines": [_engine(engine, files) for info in files.layers for engine in info.engines],
+        "engines": [
+            {**document_of("engine", engine), "layers": list(map(_layer, engine.layers, files.times(engine)))}
+            for info in files.layers
+            for engine in info.engines
+        ],
         "profiles": [document_of("profile", run) for profile in files.profiles for run in profile.runs],
     }
     return f"{dumps(document, indent=1)}\n"
-
-
-def _engine(engine: Engine, files: EngineFiles) -> JsonObject:
-    return {**document_of("engine", engine), "layers": list(map(_layer, engine.layers, files.times(engine)))}
 
 
 def _layer(layer: EngineLayer, time: LayerTime | None) -> JsonObject:

@@ -164,8 +164,9 @@ def _of_run(log: BuildLog, run: Run, differing: str = "") -> Headline:
     elif outcome.ending is Ending.NONE and not outcome.reached:
         at = ""
     processes = max((build.number("processes") or 0 for build in builds), default=0)
+    name = f"{_NAMES.get(run.program, '')} {run.subcommand or run.version or ''}".strip()
     parts = (
-        _program(run, builds),
+        _with_version(name, builds) if run.uses_tensorrt else f"{name or 'a program'} without TensorRT",
         *_setting(builds),
         differing,
         ", ".join(word for word in run.setting.split(", ") if _VENDOR.sub("", word) not in _gpus(builds)),
@@ -195,11 +196,6 @@ def last_phase(run: Run) -> str:
 
 def _agreed(values: set[str]) -> str:
     return next(iter(values)) if len(values) == 1 else ""
-
-
-def _program(run: Run, builds: Sequence[Build]) -> str:
-    name = f"{_NAMES.get(run.program, '')} {run.subcommand or run.version or ''}".strip()
-    return f"{name or 'a program'} without TensorRT" if not run.uses_tensorrt else _with_version(name, builds)
 
 
 def _with_version(name: str, builds: Sequence[Build]) -> str:
@@ -315,12 +311,12 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False, offline: bool = 
     single = {key: value for key, value in values.items() if isinstance(value, float | int)}
     yield from _made(builds, stated, single)
     size = single["engine_bytes"] / MEBIBYTE if "engine_bytes" in single else single.get("loaded_engine_mib", 0.0)
-    loads = Counter(result.number or 0.0 for result in stated if result.key == "loaded_engine_mib")
+    loads = Counter((result.owner, result.number or 0.0) for result in stated if result.key == "loaded_engine_mib")
     again = {each: f" (loaded {times} times)" * (times > 1) for each, times in loads.items()}
     if len(loads) > 1:
-        yield f"engines of {listed([f'{figure(each)} MiB{times}' for each, times in again.items()])}"
+        yield f"engines of {listed([f'{of} {figure(each)} MiB{times}'.strip() for (of, each), times in again.items()])}"
     elif size:
-        yield (f"{figure(size)} MiB" if size >= _TENTH else f"{figure(size * 1024)} KiB") + again.get(size, "")
+        yield (f"{figure(size)} MiB" if size >= _TENTH else f"{figure(size * 1024)} KiB") + again.get(("", size), "")
     shown = ("p90", "p99") if samples else ("p99",)
     # offline, latency is the wait in a queue
     for key, name in () if offline else (("gpu_compute_ms", "GPU"), ("latency_ms", "latency")):
@@ -335,7 +331,10 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False, offline: bool = 
     if "throughput_qps" in single:
         rate = figure(single["throughput_qps"])
         yield f"{rate} samples/s" if samples else f"{rate} qps"
-    yield from _limits(single)
+    if "kv_cache_mib" in single:
+        yield f"KV cache {figure(single['kv_cache_mib'] / 1024)} GiB"
+    if "most_sequences" in single and "most_tokens" in single:
+        yield f"at most {counted(int(single['most_sequences']), 'sequence')} of {single['most_tokens']:.0f} tokens"
     if "throughput_tps" in single:
         yield f"{figure(single['throughput_tps'])} tokens/s"
     yield from first_stated(stated)
@@ -344,7 +343,7 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False, offline: bool = 
 def _made(builds: Sequence[Build], stated: Sequence[RunResult], single: Mapping[str, float]) -> Iterator[str]:
     """Give how long the engine took to build or to load; of a few builds, each."""
     for key, word in (("build_s", "built"), ("generation_s", "engines generated")):
-        each = [figure(result.number or 0) for result in stated if result.key == key]
+        each = [f"{result.owner} {figure(result.number or 0)}".strip() for result in stated if result.key == key]
         if 1 < len(each) <= _EACH and len(each) >= len(builds):
             yield f"{word} in {', '.join(each)} s"
             return
@@ -360,14 +359,6 @@ def _made(builds: Sequence[Build], stated: Sequence[RunResult], single: Mapping[
         yield f"engine generated in {figure(single['generation_s'])} s"
     elif "load_s" in single:
         yield f"loaded in {figure(single['load_s'])} s"
-
-
-def _limits(single: Mapping[str, float]) -> Iterator[str]:
-    """Give what an engine of TensorRT-LLM was set up for."""
-    if "kv_cache_mib" in single:
-        yield f"KV cache {figure(single['kv_cache_mib'] / 1024)} GiB"
-    if "most_sequences" in single and "most_tokens" in single:
-        yield f"at most {counted(int(single['most_sequences']), 'sequence')} of {single['most_tokens']:.0f} tokens"
 
 
 def _of_files(build: Build) -> Headline:

@@ -1,9 +1,7 @@
 """Figures that programs state in words of their own, summed up: under each name its number, or the least and most."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from operator import attrgetter, itemgetter
 from statistics import median
 
@@ -11,7 +9,7 @@ from trtforensics.console.counting import counted, grouped, listed, unlike_parts
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import RunResult, StatedName
 from trtforensics.model.span import SourceSpan
-from trtforensics.parsers.notation.sides import is_steady, side_of
+from trtforensics.parsers.notation.sides import is_apart, is_steady, side_of
 from trtforensics.render.names import shortened
 
 _Named = tuple[float, StatedName, SourceSpan]
@@ -26,12 +24,12 @@ _FORMS = {row["what"]: re.compile(row["pattern"]) for row in rows("stated_forms"
 _OTHER = len({rank for rank, _ in _RANKS}) - 1
 _NAME, _SHOWN, _ROWS = 40, 10, 4
 """Characters of a name, names, and rows of a table or parts of a sum that are shown."""
-_FIRST, _WARM, _MADE = 1.3, 2, 1000
-"""From how many times the median on the first figure is one of the start, of warm-up, of a build or of loading."""
+_FIRST, _HOLDS = 1.3, "as of warm-up, building or loading"
+"""From how many times the median on the first figure is told; what one says that is far from the others."""
 _LABELS, _SEVERAL, _SHORT = 10, 3, 24
 """Labels that are all shown, of how many the nearest are; characters of one that is shown whole."""
-_STEP, _LEAST, _STRAY = 1.06, 12, 12
-"""How far values of one level lie apart at most; one of how many a level has at least, all on none at most."""
+_STEP, _LEAST = 0.1, 5
+"""What part values of one level are from the one before at most, and how many it has at least."""
 STATED = {row["what"]: row["pattern"] for row in rows("stated", "trtforensics.parsers.builds")}
 _STATISTIC = re.compile(f"(?:.*summary: )?{STATED['statistic']}", re.IGNORECASE)
 """A name that does not say of what it is."""
@@ -98,18 +96,20 @@ def _parts(
     columns = [[each for _, each in figures] for figures in values.values()]
     if len(columns) < 2 or len({*map(len, columns)}) > 1:  # noqa: PLR2004 - a part of something
         return
+    totals = [sum(number for number, *_ in row) for row in zip(*columns, strict=True)]
+    if is_apart(totals):
+        columns = [column[1:] for column in columns]
     sums = {part: sum(number for number, *_ in each) for part, each in zip(values, columns, strict=True)}
     whole, most = sum(sums.values()), max(sums, key=sums.__getitem__)
     titles, *others = ([name.group for _, name, _ in column] for column in columns)
     if 1 < len({*titles} - {""}) == len(titles) and all(each == titles for each in others):
         of_most = columns[[*sums].index(most)]
-        totals = (sum(number for number, *_ in row) for row in zip(*columns, strict=True))
         shares = sorted((each[0] / total, each[1].group) for each, total in zip(of_most, totals, strict=True))
         ends = ", ".join(f"{share:.0%} for {title}" for share, title in (shares[0], shares[-1]))
         yield f"of {' and '.join(values)} together {most} is {ends}", columns[0][0][2]
     else:
         words = ", ".join(f"{part} {number / whole:.0%}" for part, number in sums.items())
-        often = " on average" * (len(titles) > 1)
+        often = " on average" * (len(titles) > 1) + " after the first" * (len(titles) < len(totals))
         yield f"{name} of {figure(whole / len(titles))} {unit} together{often}: {words}".strip(), columns[0][0][2]
 
 
@@ -121,7 +121,7 @@ def _of_total(times: Sequence[tuple[str, float, SourceSpan]]) -> Iterator[tuple[
     if len(totals) == 1 and len(steps) < len(parts) and _SEVERAL <= len(times) == len({name for name, *_ in times}):
         ((name, whole, span),) = totals
         if abs(sum(number for _, number, _ in parts) / whole - 1) <= _ROUNDED:
-            words = [f"{part} {number / whole:.0%}" for part, number, _ in parts]
+            words = [f"{part} {figure(100 * number / whole)}%" for part, number, _ in parts]
             yield f"{name} is made of {listed(words, _ROWS)}", span
 
 
@@ -130,7 +130,11 @@ def _is_rate(name: StatedName) -> bool:
 
 
 def _is_time(name: StatedName) -> bool:
-    return name.unit.endswith(("s", "ec", "second"))
+    return name.unit.endswith(("s", "ec", "second")) and name.unit != "bytes"
+
+
+def _is_apart(name: StatedName, values: Sequence[float]) -> bool:
+    return (_is_rate(name) or _is_time(name)) and is_apart(values, is_rate=_is_rate(name))
 
 
 def _first(results: Sequence[RunResult], groups: Sequence[_Group]) -> list[_Group]:
@@ -187,10 +191,10 @@ def _of_sum(whole: float, name: StatedName, parts: Sequence[_Named]) -> str:
 
 def _of_sides(name: StatedName, unit: str, sides: Mapping[str, Sequence[_Named]], *, is_one: bool = False) -> str:
     """Spell figures by what ran, of many the median, of unlike ones the ends; say how much faster the best is."""
-    words, cited, is_rate = [], "", _is_rate(name)
+    words, cited = [], ""
     for side, ((first, _, span), *rest) in sides.items():
-        if rest and is_rate and side != _UNTOLD and _MADE * first <= median(value for value, *_ in rest):
-            cited += f" ({side} first {figure(first)}, line {span.line}, as where it holds building or loading)"
+        if side != _UNTOLD and _is_apart(name, [first, *(value for value, *_ in rest)]):
+            cited += f" ({side} first {figure(first)}, line {span.line}, {_HOLDS})"
             sides = {**sides, side: rest}
     for side, each in sides.items():
         values = [value for value, *_ in each]
@@ -234,22 +238,17 @@ def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
     return f" ({first} is {times} x as fast as {other}{where})"
 
 
-def _levels(values: Sequence[float], unit: str) -> str:
-    """Say on which few levels values of a measurement lie, with how many on each; nothing if they do not."""
-    left, steps = sorted(values), list[list[float]]()
-    while left:
-        ends = [(bisect_right(left, _STEP * low) - at, at) for at, low in enumerate(left)]
-        size, at = max(ends)
-        if size * _LEAST < len(values):
-            break
-        steps.append(left[at : at + size])
-        left = left[:at] + left[at + size :]
-    steps.sort()
-    printed = 2 * 10 ** -max(len(f"{value}".partition(".")[2]) for value in values)  # levels of rounding are none
-    apart = all(two[0] > max(_STEP * one[-1], one[-1] + printed) for one, two in pairwise(steps))
-    if not 1 < len(steps) <= _ROWS or len(values) < 2 * _LEAST or not apart or len(left) * _STRAY > len(values):
+def _levels(values: Sequence[float]) -> str:
+    """Say on which few levels values of a measurement lie one behind the other; nothing if they do not."""
+    steps = list[list[float]]()
+    for value in values:
+        if steps and abs(value - steps[-1][-1]) <= _STEP * steps[-1][-1]:
+            steps[-1].append(value)
+        else:
+            steps.append([value])
+    if not 1 < len(steps) <= _ROWS or min(map(len, steps)) < _LEAST:
         return ""
-    return f"in steps, {', '.join(f'{figure(step[len(step) // 2])} ({len(step)} times)' for step in steps)}{unit}"
+    return ", then ".join(f"{figure(median(step))} ({len(step)} times)" for step in steps)
 
 
 def _of_group(group: Sequence[_Named]) -> str:
@@ -266,19 +265,21 @@ def _of_group(group: Sequence[_Named]) -> str:
     title, row = ({*map(attrgetter(of), (each for _, each, _ in group))} for of in ("group", "row"))
     name = f"{stated.group}: {stated.name}" if stated.group and len(title) == 1 else stated.name
     name = shortened(f"{name} of {stated.row}" if stated.row and len(row) == 1 else name, _NAME)
-    values = [figure(value) for value, *_ in group]
+    numbers, first = [value for value, *_ in group], ""
+    if _is_apart(stated, numbers):
+        first = f"first {figure(numbers[0])}{unit}{f' {_HOLDS}' if len(numbers) > _ROWS else ''}, then "
+        numbers = numbers[1:]
+    values, usual = [*map(figure, numbers)], median(numbers)
     if len({*values}) == 1 or len(values) <= _ROWS:
-        return f"{name} {', '.join(values if len({*values}) > 1 else values[:1])}{unit}"
-    if levels := _levels([value for value, *_ in group], unit):
-        return f"{_FORMS['digits'].sub('N', name)} {levels}"
-    low, high = (figure(end(group, key=itemgetter(0))[0]) for end in (min, max))
-    usual = median(value for value, *_ in group)
-    first = f", first {values[0]}" if values[0] in {low, high} or group[0][0] >= _FIRST * usual > 0 else ""
+        return f"{name} {first}{', '.join(values if len({*values}) > 1 else values[:1])}{unit}"
+    if levels := _levels(numbers):
+        return f"{_FORMS['digits'].sub('N', name)} {first}{levels}{unit}"
+    low, high = figure(min(numbers)), figure(max(numbers))
+    edge = not first and (values[0] in {low, high} or numbers[0] >= _FIRST * usual > 0)
     last = f", last {values[-1]}" if values[-1] not in {low, high} and "acc" in name.lower() else ""
-    zeros = sum(value == 0 for value, *_ in group)
-    first += " as of warm-up" * (_is_time(stated) and values[0] == high and group[0][0] >= _WARM * usual)
-    often = f"{len(values)} times, median {figure(usual)}{f', {zeros} of them 0' if zeros else ''}"
-    return f"{_FORMS['digits'].sub('N', name)} {low} to {high}{unit} ({often}{first}{last})"
+    often = f"{len(values)} times, median {figure(usual)}{f', {numbers.count(0)} of them 0' if 0 in numbers else ''}"
+    often += f", first {values[0]}" if edge else ""
+    return f"{_FORMS['digits'].sub('N', name)} {first}{low} to {high}{unit} ({often}{last})"
 
 
 def _labels(group: Sequence[_Named]) -> list[tuple[str, ...]]:
@@ -304,15 +305,6 @@ def _of_labels(group: Sequence[_Named], labels: Sequence[tuple[str, ...]], unit:
         group, labels = [group[place] for place in means], [labels[place][:-1] for place in means]
         stated = StatedName(f"{labels and group[0][1].row} {stated.name}", "", stated.unit)
     name, values = shortened(stated.name, _NAME), [value for value, *_ in group]
-    sides = [*dict.fromkeys(each[0] for each in labels)]
-    rows_of = [*dict.fromkeys(each[1:] for each in labels)]
-    if len(labels[0]) > 1 and len(sides) == 2 and len({*labels}) == len(labels) == 2 * len(rows_of):  # noqa: PLR2004 - one beside another
-        held = dict(zip(labels, values, strict=True))
-        pairs = [(" ".join(row), held[(sides[0], *row)], held[(sides[1], *row)]) for row in rows_of]
-        pairs.sort(key=lambda pair: -abs(pair[2] - pair[1]))
-        words = [f"{row} {figure(one)} and {figure(two)}" for row, one, two in pairs]
-        both = f"{name}{unit and f' in{unit}'} of {sides[0]} and {sides[1]}, the largest change first"
-        return f"{both}: {listed(words, _LABELS)}"
     if len(labels) > _LABELS:
         ends = [values.index(end(values)) for end in (min, max)]
         words = [f"{shortened(' '.join(filter(None, labels[at])), _NAME)} {figure(values[at])}".strip() for at in ends]

@@ -137,9 +137,13 @@ def choices(log: Log, timed: TacticTimings, passes: Passes) -> Sequence[tuple[Ch
 
     They are made some thousand at once: columns for all of them, and copies of all timings, would fill the memory.
     """
-    blocks = _blocks(log)
-    begins = range(0, len(blocks.line), _AT_ONCE)
-    pieces = (_Blocks._make(column[begin : begin + _AT_ONCE] for column in blocks) for begin in begins)
+    line, runner, tactic = log.columns(CHOSEN, "runner", "tactic")
+    (block_begins,) = log.columns(BLOCK_BEGINS)
+    build = log.build_of(line)
+    begin = _since_other_layer(log, np.maximum(build, latest(block_begins, block_begins, line - 1)), line)
+    shared = (np.diff(line, prepend=-1) == 0) | (np.diff(line, append=-1) == 0)
+    blocks = _Blocks(build, begin, line, runner, tactic, shared)
+    pieces = (_Blocks._make(column[at : at + _AT_ONCE] for column in blocks) for at in range(0, len(line), _AT_ONCE))
     return log.divide(blocks.line, chain.from_iterable(_choices(log, timed, passes, piece) for piece in pieces))
 
 
@@ -197,15 +201,6 @@ class _BlockRows(NamedTuple):
     size: Positions
     block: Positions
     row: Positions
-
-
-def _blocks(log: Log) -> _Blocks:
-    line, runner, tactic = log.columns(CHOSEN, "runner", "tactic")
-    (begins,) = log.columns(BLOCK_BEGINS)
-    build = log.build_of(line)
-    begin = _since_other_layer(log, np.maximum(build, latest(begins, begins, line - 1)), line)
-    shared = (np.diff(line, prepend=-1) == 0) | (np.diff(line, append=-1) == 0)
-    return _Blocks(build, begin, line, runner, tactic, shared)
 
 
 def _since_other_layer(log: Log, begin: Positions, line: Positions) -> Positions:

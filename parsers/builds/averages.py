@@ -55,7 +55,8 @@ def levels(view: LinesView) -> Iterator[_Found]:
         slowest = {"average": float(times[peak]), "calls": float(counts[peak]), "part": part}
         yield int(lines[peak]), "gpu_peak_ms", slowest
     place, before, after, explained = _split(times)
-    drift = _line_through(times)
+    places = np.arange(len(times)) - (len(times) - 1) / 2
+    drift = times.mean() + places * ((places * times).sum() / (places * places).sum())  # the least-squares line
     on_line = 1 - _variance(times - drift) / (_variance(times) or 1.0)
     if on_line >= max(_EXPLAINED, explained) and not omitted:
         yield from _told(lines[0], "gpu_drift_ms", drift[0], drift[-1])
@@ -74,13 +75,6 @@ def _told(line: int, key: str, before: float, after: float, **part: float) -> It
     """Give two levels that are far enough from each other."""
     if abs(after - before) >= _HIGH * before:
         yield int(line), key, {"before": round(float(before), 6), "after": round(float(after), 6), **part}
-
-
-def _line_through(times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the least-squares line through times at equal distances, at each of them."""
-    places = np.arange(len(times)) - (len(times) - 1) / 2
-    line: NDArray[np.float64] = times.mean() + places * ((places * times).sum() / (places * places).sum())
-    return line
 
 
 def _variance(times: NDArray[np.float64]) -> float:

@@ -25,7 +25,9 @@ def myelin_operations(log: Log, passes: Passes) -> Sequence[tuple[MyelinOperatio
     line, op, key, metadata = log.columns(("myelin_op",), "op", "key", "metadata")
     build_ends = log.edges[log.edges.searchsorted(line, side="right")]
     behind = np.minimum(np.append(line[1:], log.last_line + 1)[: len(line)], build_ends)
-    timed = _timings(log)
+    no_lines, no_texts = np.empty(0, np.int64), np.empty(0, np.int32)
+    of_row, hashes, times, kernels = log.columns(("myelin_row",), "hash", "ms", "kernel")
+    timed = TacticTimings(of_row, hashes, times, kernels, no_lines, no_texts, no_texts, log.events.texts.all())
     tactic, ms = _fastest(timed, line, behind)
     tactic[key != NO_TEXT], ms[key != NO_TEXT] = NO_TACTIC, math.nan
     selected_line, selected, selected_ms = log.columns(("myelin_selected",), "hash", "ms")
@@ -47,12 +49,6 @@ def myelin_operations(log: Log, passes: Passes) -> Sequence[tuple[MyelinOperatio
         passes.indexes(line),
     )
     return log.divide(line, made)
-
-
-def _timings(log: Log) -> TacticTimings:
-    line, tactic, ms, kernel = log.columns(("myelin_row",), "hash", "ms", "kernel")
-    no_lines, no_texts = np.empty(0, np.int64), np.empty(0, np.int32)
-    return TacticTimings(line, tactic, ms, kernel, no_lines, no_texts, no_texts, log.events.texts.all())
 
 
 def _fastest(timed: TacticTimings, begin: Positions, behind: Positions) -> tuple[Words, Floats]:

@@ -73,7 +73,9 @@ def notes(log: Log) -> Sequence[tuple[Note, ...]]:
     ]
     texts = _texts(log)
     reported = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
-    levels = _levels(log, texts, reported)
+    said = ((line, severity_of(parts[0].encode())) for line, parts in texts.items() if line not in reported)
+    told = (row for kind in ("untyped", "message") for row in log.each(kind, "severity"))
+    levels = {line: level for line, level in chain(told, said) if level and level != LEVEL_LOST}
     named = list(_named(texts, reported, levels)) or list(_worded(texts, levels))
     records += [Note(kind, log.spans.of(line), fields, levels.get(line, "")) for line, kind, fields in named]
     return log.divide_records(records)
@@ -120,13 +122,6 @@ def _named(
                 )
         if line in pairs:
             yield from ((line, kind, fields) for kind, fields in _broken(*pairs[line], named_by))
-
-
-def _levels(log: Log, texts: Mapping[int, Sequence[str]], reported: set[int]) -> dict[int, str]:
-    """Return the levels of lines, as E, W, I or V: those that their loggers print, or that they begin with."""
-    said = ((line, severity_of(parts[0].encode())) for line, parts in texts.items() if line not in reported)
-    told = (row for kind in ("untyped", "message") for row in log.each(kind, "severity"))
-    return {line: level for line, level in chain(told, said) if level and level != LEVEL_LOST}
 
 
 def _worded(

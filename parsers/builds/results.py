@@ -19,7 +19,7 @@ from trtforensics.knowledge.table import rows
 from trtforensics.model.run import RunResult, StatedName
 from trtforensics.model.timings import LayerTime, ProfileRun, TimeSource
 from trtforensics.parsers.builds.averages import levels
-from trtforensics.parsers.builds.stated import number_of, of_titles, stated
+from trtforensics.parsers.builds.stated import labels_of, number_of, of_titles, stated, titles_of
 from trtforensics.parsers.lines.events import duration, duration_or_none
 from trtforensics.parsers.notation.clocks import clock_in, seconds_of
 from trtforensics.parsers.notation.names import myelin_graph
@@ -53,22 +53,27 @@ def results(log: Log, passes: Passes) -> Sequence[tuple[RunResult, ...]]:
         readings += [] if view.has("metric_latency", *_OLD_SUMMARY) else _means(view)
     if log.has(*_OLD_SUMMARY):
         readings += [result for view in log.views if view.has(*_OLD_SUMMARY) for result in _old_summary(view)]
+    owned: dict[str, list[int]] = {}
     for kind, name, key, factor in _SINGLE:
         rows = ((line, number) for line, number in log.each(kind, name) if number is not None)
         scale = round if factor > 1 else float
-        readings += [(line, key, scale(number * factor)) for line, number in rows if not passes.discarded(line)]
+        read = [(line, key, scale(number * factor)) for line, number in rows if not passes.discarded(line)]
+        owned.setdefault(key, []).extend(line for line, *_ in read)
+        readings += read
     everything: list[tuple[int, str, float | Mapping[str, float], StatedName | None]]
     everything = [(*reading, None) for reading in readings]
     known = {line for kind in _KNOWN for line in log.lines(kind)}
     of_texts = [*stated(log, known)]
     of_rules = [*_by_rules(log, {line for line, *_ in of_texts})]
     everything += [(line, name.key, number, name) for line, number, name in of_titles(log, of_texts, of_rules)]
+    titles = titles_of(log, known) if any(len(each) > 1 for each in owned.values()) else []
+    of_each = ((key, labels_of(titles, each, of_engines=True).items()) for key, each in owned.items())
+    owners = {(line, key): owner for key, labels in of_each for line, owner in labels}
     everything.sort(key=itemgetter(0))
     lines = np.array([line for line, *_ in everything], np.int64)
     spans = log.spans.of_each(lines)
-    return log.divide(
-        lines, [RunResult(*read[1:3], span, read[3]) for read, span in zip(everything, spans, strict=True)]
-    )
+    told = zip(everything, spans, strict=True)
+    return log.divide(lines, [RunResult(*read[1:3], span, read[3], owners.get(read[:2], "")) for read, span in told])
 
 
 _Found = tuple[int, str, "float | Mapping[str, float]"]

@@ -242,8 +242,9 @@ class RunEdges:
             return begin
         line, command = self._commands[at]
         printed = self._announced[bisect_left(self._announced, (begin, "")) :]
-        known = program_of(command) is not None and _agree(command, printed[0][1] if printed else "")
-        known = known or line in self._cells
+        flags = {word for word in printed[0][1].split() if word.startswith("--")} if printed else set[str]()
+        is_printed = len(flags.intersection(command.split())) * 4 >= len(flags) * 3  # quotes make some differ
+        known = (program_of(command) is not None and is_printed) or line in self._cells
         return line if known and not self.own_lines(line + 1, begin - 1) else begin
 
     def _set_up_before(self, begin: int) -> int:
@@ -256,12 +257,6 @@ class RunEdges:
     def _harness(self) -> list[int]:
         """The lines in which a harness says what it is going to run."""
         return [line for line, text in self._log.each("untyped", "text") if _SET_UP.search(text)]
-
-
-def _agree(typed: str, printed: str) -> bool:
-    """Whether a typed command may be the printed one: most flags are the same; quotes make some differ."""
-    flags = {word for word in printed.split() if word.startswith("--")}
-    return len(flags.intersection(typed.split())) * 4 >= len(flags) * 3
 
 
 _AT_WORK = ("adding_input", "parse_begin", "init_builder", "stage_original", "poly_run")

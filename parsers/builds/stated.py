@@ -5,7 +5,7 @@ Read are ``name: number unit`` in any line that no rule reads, several in a line
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import isfinite, nan
@@ -19,6 +19,7 @@ from trtforensics.parsers.notation.sides import BEFORE, FORMS, UNKNOWN, begun_by
 
 _Figure = tuple[StatedName, str]
 _Stated = tuple[int, float, StatedName]
+_Titled = tuple[int, tuple[str, str]]
 
 _TYPED = ("typed_other", "prompt", "cell")
 _LOADED = ("loaded_file", "loaded_file_said")
@@ -26,6 +27,8 @@ _ENGINE = ("own_building", "own_built", "loaded_file", "own_loaded", "engine_bui
 _TF_TRT = ("of_tf_trt", "tftrt_version", "tftrt_engine", "tftrt_segment")
 """Kinds of line that show an engine of TensorRT, and TensorFlow's use of it."""
 _REFERRED = FORMS["referred"]
+_FILE, _TAIL, _MODEL = "engine", re.compile(r"(?=([._-][A-Za-z].*))"), re.compile(r"\.(?:onnx|pth?|uff|caffemodel)\b")
+"""The form of titles that name an engine's file, which hold down to the next; ends of such names; a model's file."""
 _COMPILER, _FRAMEWORK, _TEXT, _LABEL = range(4)
 """What begins a side: Torch-TensorRT's message, other lines of frameworks, a text, the label of a figure."""
 _MOST = 20_000
@@ -123,21 +126,20 @@ def of_titles(log: LinesView, found: list[_Stated], others: list[_Stated]) -> li
     found = _by_sides(log, [*_by_side(found), *others])
     if not found or log.has("own_options"):  # runs of one script are told apart as they are
         return found
-    lines = {line for line, *_ in found}
+    titles = titles_of(log, {line for line, *_ in found})
+    in_rows = {line for line, _, name in others if name.row}
+    places: dict[str, list[int]] = {}
+    for line, _, name in found:
+        places.setdefault(name.key, []).extend([] if line in in_rows else [line])
+    groups = {each: labels_of(titles, each) for each in {*map(tuple, places.values())}}
+    return [(line, value, _below(name, groups[tuple(places[name.key])].get(line, ""))) for line, value, name in found]
+
+
+def titles_of(log: LinesView, figures: Container[int]) -> list[_Titled]:
+    """Return the lines that may say of what figures are, but those with figures, and their forms and texts."""
     kinds = (*((kind, "name") for kind in _LOADED), *((kind, "command") for kind in _TYPED), ("untyped", "text"))
     said = sorted({line: str(text) for kind, field in kinds for line, text in log.each(kind, field) if text}.items())
-    titles = [(line, title) for line, text in said if line not in lines and (title := _title(text)) is not None]
-    places: dict[str, list[int]] = {}
-    for line, _, name in found[: len(found) - len(others)]:
-        places.setdefault(name.key, []).append(line)
-    groups: dict[tuple[int, ...], dict[int, str]] = {}
-    for each in {*map(tuple, places.values())}:
-        if 1 < len({*each}) == len(each) <= _GROUPS:
-            groups[each] = _labels(titles, each)
-    return [
-        (line, value, _below(name, groups.get((*places.get(name.key, ()),), {}).get(line, "")))
-        for line, value, name in found
-    ]
+    return [(line, title) for line, text in said if line not in figures and (title := _title(text)) is not None]
 
 
 def _segments(log: LinesView, found: Sequence[_Stated]) -> list[tuple[int, str]]:
@@ -169,8 +171,8 @@ def _segments(log: LinesView, found: Sequence[_Stated]) -> list[tuple[int, str]]
 
 def _is_sided(name: StatedName) -> bool:
     """Whether a figure's own names say what ran, as those of a table's rows do."""
-    if name.row and not _STATISTIC.fullmatch(name.row):
-        return True
+    if name.name == "build time" or (name.row and not _STATISTIC.fullmatch(name.row)):
+        return True  # what is built is named before
     told = side_of(f"{'' if _REFERRED.search(name.name) else name.name} {name.group}")
     return not told.keys() <= {"device"}
 
@@ -242,11 +244,13 @@ def _title(text: str) -> tuple[str, str] | None:
     """Return the form of a line that may be a title of figures, and what it says; None if it is none."""
     plain = _LOGGED.sub("", text[:_LONGEST]).strip()
     if engine := _FORMS["engine file"].search(text):
-        return "engine", "_".join(engine[1].split("_")[-2:])
+        return _FILE, "_".join(engine[1].split("_")[-2:])
     if not plain or plain.count("|") > 1 or _FORMS["counted"].search(plain) or _NO_RESULT.search(plain):
         return None
     if ruled := _FORMS["ruled"].fullmatch(plain):
         return f"{ruled[1][0]}=", ruled[2]
+    if _FORMS["series"].search(text):
+        return None
     if named := _FORMS["named"].match(plain):
         is_number = not re.search(r"[A-Za-z]", named[2])
         return named[1].lower(), "" if is_number and not _SIZE.search(named[1]) else f"{named[1]} {named[2]}"
@@ -254,22 +258,32 @@ def _title(text: str) -> tuple[str, str] | None:
     return (words[0].lower(), plain) if len(words) <= _WORDS_OF_TITLE else None
 
 
-def _labels(titles: Sequence[tuple[int, tuple[str, str]]], lines: Sequence[int]) -> dict[int, str]:
+def labels_of(titles: Sequence[_Titled], lines: Sequence[int], *, of_engines: bool = False) -> Mapping[int, str]:
     """Return by line what the nearest titles of one form before some lines say, without what all of them say."""
+    if not 1 < len({*lines}) == len(lines) <= _GROUPS:
+        return {}
     ends = [*pairwise((0, *lines))]
     parts = [[bisect_right(titles, (end, ("",))) for end in each] for each in ends]
-    said = [
-        {form: text for at, (form, text) in titles[low:high] if form == "engine" or line - at < _ABOVE}
+    near = [
+        [(form, text) for at, (form, text) in titles[low:high] if form == _FILE or line - at < _ABOVE]
         for (low, high), line in zip(parts, lines, strict=True)
     ]
-    for form in ("engine", *reversed(said[-1])):
-        if all(each.get(form) for each in said):
-            before, labels = unlike_parts(each[form] for each in said)
-            labels = [label.strip(" :=,;|#*") for label in labels]
-            if before and _SIZE.search(before[-1]):
-                labels = [f"{before[-1].strip(_EDGES)} {label}" for label in labels]
-            if len({*labels}) == len(labels) and all(map(_FORMS["label"].fullmatch, labels)):
-                return dict(zip(lines, labels, strict=True))
+    common = {*near[0]}.intersection(*near)  # tell nothing apart
+    said = [{form: text for form, text in each if (form, text) not in common} for each in near]
+    behind = {text for at, (form, text) in titles[parts[-1][1] :] if form == _FILE and at - lines[-1] < _ABOVE}
+    for form in (_FILE, *reversed(said[-1])):
+        texts = [each.get(form, "") for each in said]
+        if not all(texts) or (of_engines and form == _FILE and behind - {*texts}):  # each file is named behind
+            continue
+        before, labels = unlike_parts(texts)
+        labels = [label.strip(" :=,;|#*.") for label in labels]
+        tails = [tail for tail in _TAIL.findall(labels[0]) if all(label.endswith(tail) for label in labels)]
+        labels = [label.removesuffix(tails[0]) for label in labels] if form == _FILE and tails else labels
+        if before and _SIZE.search(before[-1]):
+            labels = [f"{before[-1].strip(_EDGES)} {label}" for label in labels]
+        are_owners = not of_engines or form == _FILE or all(map(side_of, labels)) or all(map(_MODEL.search, texts))
+        if are_owners and len({*labels}) == len(labels) and all(map(_FORMS["label"].fullmatch, labels)):
+            return dict(zip(lines, labels, strict=True))
     return {}
 
 

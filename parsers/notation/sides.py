@@ -7,6 +7,7 @@ setting (``precision: int8``), a label of another figure (``PyTorch time: 9 ms``
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from math import inf
 from statistics import median
 
 from trtforensics.console.counting import grouped
@@ -27,8 +28,9 @@ FORMS = {of: re.compile(_ROWS[of][0]["pattern"]) for of in _ROWS}
 UNKNOWN = {"framework": "", "type": "", "device": ""}
 _LONGEST, _LEFT = 110, 24
 """Characters of a line that begins a side, and of what a heading may say besides."""
-_NEAR, _MOST = 0.2, 0.75
-"""How far from the median most of the figures lie that are of one side."""
+_NEAR, _MOST, _APART, _MADE = 0.2, 0.75, 2, 1000
+"""How far from the median most of the figures lie that are of one side; how many times the usual of several, or the
+only other, a first is at least that stands apart."""
 
 
 @lru_cache(1 << 12)
@@ -66,3 +68,14 @@ def is_steady(values: Sequence[float]) -> bool:
     """Whether figures are of one thing: most lie near their median."""
     usual = median(values)
     return sum(abs(value - usual) <= _NEAR * abs(usual) for value in values) >= _MOST * len(values)
+
+
+def is_apart(values: Sequence[float], *, is_rate: bool = False) -> bool:
+    """Whether the first of some figures is so slow, and the others so alike, that it holds more than they do."""
+    first, *rest = [1 / value if value else inf for value in values] if is_rate else values
+    if not rest:
+        return False
+    least = (_APART if len(rest) > 1 else _MADE) * median(rest)
+    # those of batches of several sizes fall
+    is_alike = is_steady(rest) or (first >= _APART * max(rest) and sorted(rest, reverse=True) != rest)
+    return is_alike and 0 < least < inf and first >= max(least, *rest)

@@ -277,15 +277,15 @@ def test_figures_of_detection_stand_together(read: Load) -> None:
     assert "trt: precision 0.9, recall 0.8 (line 5)" in said(log)
 
 
-def test_times_on_a_few_levels_are_told_as_steps(read: Load) -> None:
-    times = [17.5] * 12 + [24.9] * 12 + [32.5] * 60
+def test_times_on_a_few_levels_are_told_in_their_order(read: Load) -> None:
+    times = [24.9] * 12 + [17.5] * 12 + [32.5] * 60
     lines = [f"Speed: {time}ms inference, 0ms loss" for time in times]
     text = headlines(read("\n".join(["[TRT] [I] Hello", *lines])))[0].text
-    assert "in steps, 17.5 (12 times), 24.9 (12 times), 32.5 (60 times) ms" in text
+    assert "inference 24.9 (12 times), then 17.5 (12 times), then 32.5 (60 times) ms" in text
     rounded = [f"Speed: 0.{15 + place % 3}ms inference, 0ms loss" for place in range(60)]
-    assert "in steps" not in headlines(read("\n".join(["[TRT] [I] Hello", *rounded])))[0].text
+    assert "then" not in headlines(read("\n".join(["[TRT] [I] Hello", *rounded])))[0].text
     smooth = [f"Speed: {17 + place / 4}ms inference, 0ms loss" for place in range(80)]
-    assert "in steps" not in headlines(read("\n".join(["[TRT] [I] Hello", *smooth])))[0].text
+    assert "then" not in headlines(read("\n".join(["[TRT] [I] Hello", *smooth])))[0].text
 
 
 def test_a_wide_tolerance_and_a_pass_by_the_relative_error_alone_are_said(read: Load) -> None:

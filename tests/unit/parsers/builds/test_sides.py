@@ -98,7 +98,7 @@ def test_a_first_rate_of_almost_nothing_holds_the_build_and_is_told_with_its_lin
     words = told(load, "\n".join(f"running {of.lower()} nets..\navg(ms):7 ,fps:{rate}" for of, rate in rates))
     assert "FP32 40.2, " in words
     assert "FP16 is 2 x as fast as" in words
-    assert "FP32 first 0, line 3, as where it holds building or loading" in words
+    assert "FP32 first 0, line 3, as of warm-up, building or loading" in words
 
 
 def test_first_calls_which_hold_loading_have_no_quotient(load: Load) -> None:

@@ -91,8 +91,23 @@ SAID = {
         "inference only per picture 20 ms",
     ],
     "".join(f"took: {ms} ms\n" for ms in (90, *[10] * 4, 11)): [
-        "took 10 to 90 ms (6 times, median 10, first 90 as of warm-up)"
+        "took first 90 ms as of warm-up, building or loading, then 10 to 11 ms (5 times, median 10)"
     ],
+    "took: 90 ms\ntook: 10 ms\ntook: 11 ms\n": ["took first 90 ms, then 10, 11 ms"],
+    "FPS: 3\nFPS: 60\nFPS: 61\n": ["FPS first 3, then 60, 61"],
+    # of growing batches
+    "".join(f"took: {ms} ms\n" for ms in (90, 40, 20, 10, 5)): ["took 5 to 90 ms (5 times, median 20, first 90)"],
+    # names of pictures tell no sides
+    "".join(
+        f"[image] loaded '/tmp/p{at}x'  (64x48, 3 channels)\nDone in {ms} ms\n" for at, ms in enumerate((90, 9, 9))
+    ): ["Done in first 90 ms, then 9 ms"],
+    "Speed: 50 ms preprocess, 450 ms inference\n" + "Speed: 1 ms preprocess, 9 ms inference\n" * 2: [
+        "inference first 450 ms, then 9 ms",
+        "of 10 ms together on average after the first: preprocess 10%, inference 90%",
+        "preprocess first 50 ms, then 1 ms",
+    ],
+    "fp16_latencyMs_mean=7.5\n": ["fp16_latencyMs_mean 7.5 Ms"],
+    "int8_build_seconds=164\n": ["int8_build_seconds 164 seconds"],
 }
 """Lines, and the words that sum them up."""
 NOT_SAID = [
@@ -144,15 +159,29 @@ def test_the_end_of_a_long_log_is_read(load: Load) -> None:
     assert first_stated(log.builds[0].results) == ["stated: Mean latency 5 ms"]
 
 
-def test_levels_are_told_though_some_values_lie_between_them(load: Load) -> None:
-    times = [*[10.0, 20.0] * 20, 14.0, 15.0]
-    (words, *_) = told(load, "".join(f"inference: {ms} ms\n" for ms in times))
-    assert words.startswith("inference in steps, 10 (20 times), 20 (20 times) ms")
+def test_values_that_take_turns_are_no_levels(load: Load) -> None:
+    (words, *_) = told(load, "".join(f"inference: {ms} ms\n" for ms in [10.0, 20.0] * 20))
+    assert words.startswith("inference 10 to 20 ms (40 times")
 
 
-def test_what_changes_most_from_one_side_to_the_other_is_told_first(load: Load) -> None:
-    rows = "Size  recall\nlarge  {}\nsmall  {}\n"
-    text = "".join(f"Loading m_{n}.engine\n{rows.format(*v)}" for n, v in (("fp16", (0.9, 0.8)), ("int8", (0.9, 0.2))))
-    assert told(load, text) == [
-        "recall of m_fp16 and m_int8, the largest change first: small 0.8 and 0.2, large 0.9 and 0.9"
-    ]
+def test_an_engine_owns_the_time_in_which_it_was_built(load: Load) -> None:
+    text = "Building engine of {0}/m.onnx: out/{0}.v1.plan\n[I] Finished engine building in {1} seconds\n"
+    steps = (("stem", "7.25"), ("neck", "9.5"), ("head", "3.75"))
+    (headline, *_) = headlines(load("".join(text.format(*step) for step in steps)))
+    assert "built in stem 7.25, neck 9.5, head 3.75 s" in headline.text
+
+
+def test_a_file_named_behind_a_time_owns_none_that_comes_later(load: Load) -> None:
+    text = "".join(
+        f"[I] Finished engine building in {seconds} seconds\n[I] Saving engine to out/{name}.plan\n"
+        for name, seconds in (("stem", "7.25"), ("head", "3.75"))
+    )
+    (headline, *_) = headlines(load(f"Nothing is left of out/old.plan\n{text}"))
+    assert "built in 7.25, 3.75 s" in headline.text
+
+
+def test_a_build_time_is_of_the_engine_that_was_begun_before_it(load: Load) -> None:
+    text = "--- Making {0} -> {1} ---\nTensorRT: building {1} engine as {0}.engine\nTensorRT: export success 12.5s\n"
+    pairs = (("net_a", "FP32"), ("net_a", "INT8"), ("net_b", "FP32"))
+    rows = told(load, "".join(text.format(*pair) for pair in pairs))
+    assert any("net_a FP32 12.5, net_a INT8 12.5, net_b FP32 12.5" in row for row in rows)
