@@ -107,6 +107,7 @@ SAID = {
         "preprocess first 50 ms, then 1 ms",
     ],
     "fp16_latencyMs_mean=7.5\n": ["fp16_latencyMs_mean 7.5 Ms"],
+    "num_bytes=268435456\n": [],
     "int8_build_seconds=164\n": ["int8_build_seconds 164 seconds"],
 }
 """Lines, and the words that sum them up."""
