@@ -34,10 +34,10 @@ _ROW_NAME = re.compile(r"^\W*(?:[0-9]+[^\w,]+(?=\w))?|\W+$")
 """What stands around the name of a row."""
 BENIGN = re.compile(
     r"catchCudaError|Deserialize engine failed because |Skipping tactic |Tactic Device request: |== CAPTURED STD"
-    r"|FAILED \| Iteration \d|I\w+::get\w+: Error Code 3"
+    r"|FAILED \| Iteration \d|I\w+::get\w+: Error Code 3|not supported for DLA"
 )
-"""Errors that builds survive: TensorRT-RTX prints the first where there is no GPU, Polygraphy's debug the last but one;
-DeepStream the second, and builds the engine; the last answers a question to an object."""
+"""Errors that builds survive: TensorRT-RTX prints the first where there is no GPU, Polygraphy's debug the third last;
+DeepStream the second, and builds the engine; one answers a question to an object, the last's layers go to the GPU."""
 _FRAME = re.compile(r"  |\.\.\.|\s*$")
 """A line of a traceback's frames, or that leaves some out."""
 _LAST_WORDS = 8

@@ -279,7 +279,8 @@ def _about_loaded(run: Run | None) -> Step:
 def no_errors(case: Case) -> Iterator[Observation]:
     """Report a verdict FAILED in a log without any error."""
     verdicts = [note for note in case.notes("banner") if note.text("verdict") == "FAILED"]
-    if not case.build.message_counts.error and case.worst is not Severity.ERROR:
+    counts = case.build.message_counts  # warnings go to stderr too
+    if not counts.error and not counts.warning and case.worst is not Severity.ERROR:
         run = case.log.run_of(case.build)
         reached = {phase.name for phase in run.phases} if run is not None else set()
         at = " when it loaded the engine" if reached == {PhaseName.LOAD} else ""
