@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -139,6 +140,6 @@ def result_text(result: RunResult) -> str:
     unit = result.stated.unit if result.stated else _UNITS.get(key, "")
     if isinstance(values := result.value, float | int):
         return f"{values / MEBIBYTE if key == 'bytes' else values:g} {unit}".rstrip()
-    last = [name for name in values if name.startswith("p")][-1:]
+    last = [name for name in values if re.match(r"p\d", name)][-1:]
     order = (*("before", "after", "average", "median", "min", "max"), *last)
     return ", ".join(f"{name} {values[name]:g} {unit}" for name in order if name in values)
