@@ -85,6 +85,22 @@ def test_words_of_an_attribute_are_said_as_they_stand(tmp_path: Path, capsys: py
     assert [finding["title"] for finding in found if finding["title"].startswith("RNN: activations is Affine, it must")]
 
 
+@for_each(
+    "op, inputs, weights",
+    [("Gemm", (1, 64), (64, 8)), ("MatMul", (1, 64), (64, 8)), ("Conv", (1, 64, 1, 1), (8, 64, 1, 1))],
+)
+def test_each_product_is_forecast_where_its_weights_add_up_beyond_half(
+    op: str, inputs: tuple[int, ...], weights: tuple[int, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    large, small = (
+        model(node(op, "x w", "y", "/product"), inputs={"x": (FLOAT, inputs)}, w=np.full(weights, each, np.float32))
+        for each in (1025, 1023)
+    )
+    found = _both(Pair("", "", large, small, ("--target", "10.3", "--fp16")), tmp_path, capsys)
+    titles = [[each["title"] for each in every if "may reach" in each["title"]] for every in found]
+    assert titles == [["Forecast: /product may reach 6.56e+04 where its inputs are at most 1, FP16 ends at 65504"], []]
+
+
 def test_a_normalisation_without_channels_is_judged_by_its_scales(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
