@@ -107,10 +107,7 @@ def _sums(offers: Sequence[_Offers], spans: Spans) -> Iterator[TunedSum]:
 
 
 def _raced(offers: Sequence[_Offers]) -> tuple[list[int], list[frozenset[str | None]]]:
-    """Return the row of each chosen tactic, the fastest of several (-1: none was timed), and what its rivals sum in.
-
-    All are rows of the same timings.
-    """
+    """Return the row of each chosen tactic, the fastest of several (-1: none was timed), and what its rivals sum in."""
     timings = offers[0].timed.timings
     begins, sizes = np.array([(each.timed.unsorted.start, len(each.timed)) for each in offers]).T
     ends = np.cumsum(sizes)
