@@ -61,10 +61,7 @@ def _rows_of(timed: TacticTimings, tactics: slice, runners: slice) -> TacticTimi
 def _named_kernels(
     log: Log, line: np.ndarray, tactic: np.ndarray, kernel: np.ndarray, splits: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Give a timed tactic kernel and split of K of the ``Set Tactic Name`` line (7.x to 8.5) right before it.
-
-    Since 8.0 that line names the tactic too.
-    """
+    """Give a tactic kernel and split of K of the ``Set Tactic Name`` line before it (7.x to 8.5; since 8.0 its id)."""
     named_line, named_tactic, *named = log.columns(("set_tactic_name",), "tactic", "kernel", "splits")
     before = named_line.searchsorted(line) - 1
     previous = np.maximum(np.concatenate(([0], line[:-1])), log.build_of(line) - 1)

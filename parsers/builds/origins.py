@@ -140,10 +140,7 @@ class _KnownFormats:
 
 @lru_cache(maxsize=1 << 14)
 def _only_format(text: str) -> str | None:
-    """Return the format that a text spells; None where it spells none or several.
-
-    Only the reader of a tensor marks it as long-strided, not its writer.
-    """
+    """Return the one format that a text spells, or None; only a tensor's reader marks it as long-strided."""
     formats = parse_formats(text)
     return formats[0].text.removesuffix(LONG_STRIDED) if formats and len(formats) == 1 else None
 

@@ -122,10 +122,7 @@ def _stages(texts: Texts, *, bare: bool, bulk: bool) -> Sequence[_Stage]:
 
 
 def _batches(index: LineIndex, prefixes: Prefixes, lines: Positions, glued: Collection[int]) -> list[_LineBatch]:
-    """Return the bodies of an index, without those of glued lines.
-
-    Bodies that their logger wrapped are unwrapped into a batch of their own.
-    """
+    """Return the bodies of an index without glued lines; those that their logger wrapped are a batch of their own."""
     bodies = Bodies(index, index.starts + prefixes.length, prefixes.separators)
     wrapped = _WRAPPED[prefixes.dialect]
     left = ~wrapped
