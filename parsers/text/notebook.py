@@ -110,10 +110,7 @@ def _marked(lines: Sequence[object]) -> list[object]:
 
 
 def _command(source: Sequence[object]) -> str:
-    """Return the command that a cell gives to a shell, of several one of a known program.
-
-    Else it is a line with a known library, or the first line.
-    """
+    """Return the command that a cell gives a shell: of a known program, else with a known library, else the first."""
     lines = "".join(line for line in source if isinstance(line, str)).replace("\\\n", " ").strip().split("\n")
     of_shell = lines[1:] if _SHELL.match(lines[0]) else [line for line in lines if line.startswith("!")]
     telling = (*filter(_PROGRAMS.search, of_shell), *of_shell, *filter(_LIBRARIES.search, lines))

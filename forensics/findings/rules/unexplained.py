@@ -191,12 +191,13 @@ def _below(case: Case, last: SourceSpan) -> list[SourceSpan]:
 
 @explained("TF701")
 def truncated(case: Case) -> Iterator[Observation]:
-    """Report a truncated log at its last known line, as a note where the log was pasted: few pastes are whole."""
+    """Report a truncated log at its last known line, as a note of a paste, or of options alone: few are whole."""
     last, run = _last(case), case.log.run_of(case.build)
     told = run is not None and run.outcome.ending is Ending.CRASHED  # the line is another finding's
     if case.build.outcome is Outcome.TRUNCATED and last is not None and not told:
         stage = case.build.stages[-1].name if case.build.stages else ""
-        pasted = not PASTED.isdisjoint(case.log.source.wrapped_in)
+        begun = run is None or run.phases or case.build.messages or case.notes("init_cuda")
+        pasted = not begun or not PASTED.isdisjoint(case.log.source.wrapped_in)
         yield Observation(
             ("The pasted text ends" if pasted else "The log stops")
             + " without a verdict"

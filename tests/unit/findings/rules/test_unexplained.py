@@ -198,3 +198,17 @@ def test_explicit_precision_needs_no_calibration(tmp_path: Path) -> None:
         log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 20, on_progress=lambda _: None)
         codes.append({each.code for each in judge(Inputs([log]), Suppression()).findings})
     assert "TF219" in codes[0] - codes[1]
+
+
+_BEGUN = "I [MemUsageChange] Init CUDA: CPU +548, GPU +0, now: CPU 1333, GPU 0 (MiB)"
+
+
+@pytest.mark.parametrize(("below", "severity"), [("", Severity.NOTE), (_BEGUN, Severity.ERROR)])
+def test_a_text_that_ends_in_the_options_is_cut_and_no_process_died(
+    below: str, severity: Severity, tmp_path: Path
+) -> None:
+    lines = f"&& 10.16.1 --fp16\nI === Build Options ===\nI Precision: FP32+FP16\n{below}"
+    (tmp_path / "b.log").write_text(marked(lines).text, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 20, on_progress=lambda _: None)
+    (finding,) = [finding for finding in judge(Inputs([log]), Suppression()).findings if finding.code == "TF701"]
+    assert finding.severity is severity
