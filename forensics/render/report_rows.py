@@ -23,7 +23,8 @@ from trtforensics.render.time_rows import TimeRow, busy_part, mean_of, time_rows
 
 Values = Mapping[str, object]
 
-_RENDER, _MOST_BUILDS = "trtforensics.render", 8
+_RENDER = "trtforensics.render"
+_MOST_BUILDS = 8
 _WARNED = 200
 """Characters of a warning that are shown."""
 _SET_UP, _LABEL = "set-up", 8
