@@ -178,10 +178,7 @@ def _is_nearer(other: FindingWithCauses, entry: FindingWithCauses) -> bool:
 
 
 def _precedes(other: FindingWithCauses, entry: FindingWithCauses, below: int) -> bool:
-    """Whether a finding may be the cause of another: an error follows from no mere note, and a cause begins no later.
-
-    ``below`` are the lines by which it may begin later.
-    """
+    """Whether a finding may cause another: no mere note an error, and none that begins over ``below`` lines later."""
     worse = entry.finding.severity > Severity.NOTE and other.finding.severity == Severity.NOTE
     return other.first_line <= entry.last_line + below and not worse
 

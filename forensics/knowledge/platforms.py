@@ -64,12 +64,22 @@ def supported(entries: Sequence[Architecture], version: Sequence[int]) -> bool |
     return next((entry.state == "yes" for entry in entries if entry.holds(version)), None)
 
 
+_BLANK = re.compile("[ _-]")
+
+
 @cache
+def _gpus() -> tuple[re.Pattern[str], Mapping[str, Mapping[str, str]]]:
+    """Return what finds the names of ``gpus.tsv`` in a text, and the rows by their names in small letters, unspaced."""
+    names = (row["gpu"].replace(" ", "[ _-]?") for row in sorted(rows("gpus"), key=lambda row: -len(row["gpu"])))
+    by_name = {_BLANK.sub("", row["gpu"]).lower(): row for row in rows("gpus")}
+    return re.compile(rf"(?i)(?<!\w)(?:{'|'.join(names)})(?!\w)"), by_name
+
+
 def gpu_named(text: str) -> Mapping[str, str]:
     """Return the row of ``gpus.tsv`` whose name, the longest, a text holds, blanks aside, as words; empty: none."""
-    spaced = ((row["gpu"].replace(" ", "[ _-]?"), row) for row in rows("gpus"))
-    fitting = (row for name, row in spaced if re.search(rf"(?i)(?<!\w){name}(?!\w)", text))
-    return max(fitting, key=lambda row: len(row["gpu"]), default={})
+    names, by_name = _gpus()
+    found = (by_name[_BLANK.sub("", name).lower()] for name in names.findall(text))
+    return max(found, key=lambda row: len(row["gpu"]), default={})
 
 
 def sm_of(gpu: str) -> Release | None:

@@ -25,7 +25,7 @@ _OTHER = len({rank for rank, _ in _RANKS}) - 1
 _NAME, _SHOWN, _ROWS = 40, 10, 4
 """Characters of a name, names, and rows of a table or parts of a sum that are shown."""
 _FIRST, _HOLDS = 1.3, "as of warm-up, building or loading"
-"""From how many times the median on the first figure is told; what one says that is far from the others."""
+"""A first figure is told from so many times the median on; what is said of one far from the others."""
 _LABELS, _SEVERAL, _SHORT = 10, 3, 24
 """Labels that are all shown, of how many the nearest are; characters of one that is shown whole."""
 _STEP, _LEAST = 0.1, 5

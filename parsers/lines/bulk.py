@@ -172,10 +172,7 @@ class _LayoutReader:
 
     @cached_property
     def _readers(self) -> list[tuple[int, _Direct]]:
-        """A reader for each segment; texts come last because they cost most.
-
-        Made on first use: most layouts read no line of a log.
-        """
+        """A reader for each segment, made on first use: many layouts read no line; texts come last, they cost most."""
         kept = self.layout.kind.kept or ()
         readers = enumerate(_reader(segment, kept, self._texts) for segment in self.layout.segments)
         return sorted(readers, key=lambda placed: isinstance(placed[1], _Plain | _Composite))

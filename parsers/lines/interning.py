@@ -127,10 +127,7 @@ class Memo:
 
 
 def _first_of_each(hashes: Words) -> Positions:
-    """Return where each distinct hash occurs first, in order, so that new texts get their numbers in the log's order.
-
-    ``np.unique`` would do the same, but imports ``numpy.ma``.
-    """
+    """Return where each distinct hash occurs first, in the log's order; ``np.unique`` would import ``numpy.ma``."""
     order = hashes.argsort(kind="stable")
     ordered = hashes[order]
     return np.sort(order[np.concatenate(([True], ordered[1:] != ordered[:-1]))])

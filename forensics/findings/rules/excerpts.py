@@ -75,7 +75,7 @@ def shown(case: Case) -> Iterator[Observation]:
     amounts = _amounts(case.build.results) if text else {}
     lines = text.split("\n")
     gpus = [(number, gpu) for number, line in enumerate(lines, 1) if (gpu := gpu_named(line))]
-    for number, gpu in gpus * all(gpu["weak"] for _, gpu in gpus):  # a fast one may be the one that is meant
+    for number, gpu in gpus if all(gpu["weak"] for _, gpu in gpus) else ():  # of several a fast one may be meant
         amounts[number] = f"{amounts.get(number, '')}<<{gpu['gpu']}, capability {gpu['sm']}, weak {gpu['weak']}>>"
     for number, line in enumerate(lines, 1):
         is_said = _SAID.search(line) and not _PRINTED.search(line) and not prefix_of(line.encode())

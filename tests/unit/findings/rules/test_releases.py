@@ -103,7 +103,7 @@ def test_a_status_of_a_library_is_told_by_its_number(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("opset", "told"), [(17, True), (18, False)])
-def test_an_operator_that_is_newer_than_the_models_set_is_its_exporters(opset: int, told: bool, tmp_path: Path) -> None:  # noqa: FBT001
+def test_an_operator_that_is_newer_than_the_models_set_is_its_exporters(opset: int, told: bool, tmp_path: Path) -> None:  # noqa: FBT001 - a column
     rule, node = "-" * 64, "[8] No importer registered for op: Mish"
     header = f"Input filename:   warp.onnx\nONNX IR version:  0.0.4\nOpset version:    {opset}\nProducer name:    maker"
     text = f"{rule}\n{header}\n{rule}\nParsing model\nERROR: /src/ModelImporter.cpp:13 In function parse:\n{node}\n"

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.for_each import for_each
 from tests.support.marked_logs import marked
+from tests.unit.findings.rules.test_examples import of_code, report_on
 from trtforensics.findings.finding import Severity
 from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
@@ -22,9 +23,7 @@ def test_an_unexplained_error_counts_as_an_error_where_the_build_failed(
     end: str, severity: Severity, tmp_path: Path
 ) -> None:
     lines = f"&& 10.16.1 --fp16\nE The flux capacitor hums\n{end}"
-    (tmp_path / "b.log").write_text(marked(lines).text, encoding="utf-8")
-    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
-    (finding,) = [finding for finding in judge(Inputs([log]), Suppression()).findings if finding.code == "TF716"]
+    (finding,) = of_code(report_on(marked(lines).text, tmp_path), "TF716")
     assert finding.severity is severity
 
 
@@ -208,7 +207,5 @@ def test_a_text_that_ends_in_the_options_is_cut_and_no_process_died(
     below: str, severity: Severity, tmp_path: Path
 ) -> None:
     lines = f"&& 10.16.1 --fp16\nI === Build Options ===\nI Precision: FP32+FP16\n{below}"
-    (tmp_path / "b.log").write_text(marked(lines).text, encoding="utf-8")
-    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 20, on_progress=lambda _: None)
-    (finding,) = [finding for finding in judge(Inputs([log]), Suppression()).findings if finding.code == "TF701"]
+    (finding,) = of_code(report_on(marked(lines).text, tmp_path), "TF701")
     assert finding.severity is severity
