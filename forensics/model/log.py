@@ -376,6 +376,8 @@ class Build(Deferred):
     """Every dump of engine layers, in the log's order; ``engine_layers`` are those of one of them."""
     profiles: tuple[ProfileRun, ...] = ()
     """Every profile (``--dumpProfile``) that the log prints or that was given beside it, in order."""
+    own_lines: tuple[Message, ...] = ()
+    """Lines of programs that no rule reads, with their level, or an empty text; of very many the first."""
     notes: tuple[Note, ...] = ()
     """Lines without a field of their own that findings read, and the causes that messages name; in the log's order."""
     open_blocks: tuple[OpenBlock, ...] = ()

@@ -143,7 +143,7 @@ _LINES_OF_A_RUN = 12
 """Most lines from an optimisation's ``Running`` line to a removal that it did."""
 _REMOVING = ("removing", "eliminating_slice", "eliminating_concat")
 """The kinds of line that name a removed layer, and of duplicates no other; dead-layer removal names none."""
-_DEFERRED = ("messages", "notes", "open_blocks", "removals", "starved", "timings")
+_DEFERRED = ("messages", "own_lines", "notes", "open_blocks", "removals", "starved", "timings")
 
 
 class _DeferredFields:
@@ -164,8 +164,17 @@ class _DeferredFields:
 
     @cached_property
     def messages(self) -> Sequence[tuple[Message, ...]]:
-        rows = self._log.each("message", "severity", "text")
-        return self._log.divide_records(Message(severity, text, self._spans.of(line)) for line, severity, text in rows)
+        return self._said("message")
+
+    @cached_property
+    def own_lines(self) -> Sequence[tuple[Message, ...]]:
+        return self._said("untyped")
+
+    def _said(self, kind: str) -> Sequence[tuple[Message, ...]]:
+        rows = self._log.each(kind, "severity", "text")
+        return self._log.divide_records(
+            Message(severity or "", text, self._spans.of(line)) for line, severity, text in rows
+        )
 
     @cached_property
     def notes(self) -> Sequence[tuple[Note, ...]]:

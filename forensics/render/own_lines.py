@@ -1,0 +1,70 @@
+"""What programs print in words of their own, in few lines: those of one form are told by the first and the last."""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import chain
+
+from trtforensics.console.counting import grouped
+from trtforensics.console.secrets import masked
+from trtforensics.knowledge.table import rows
+from trtforensics.model.log import Message
+from trtforensics.render.names import shortened
+
+_PATTERNS = {row["what"]: re.compile(row["pattern"]) for row in rows("own_lines", "trtforensics.render")}
+"""What stands before a text, what is no news, what tells most, what varies in lines of one form."""
+_TELLING = ("figure", "setting", "end")
+_FINE = {"V", "X", "D"}
+"""Levels of messages that only a developer of the program asks for."""
+_ROWS, _READ, _TEXT, _AGAIN, _END = 40, 300, 160, 80, 10
+"""Rows at most, characters of a line that make its form, that are shown of it and of the last of its form; the number
+of lines at the end, which tell how it ended."""
+_SIGNS = re.compile("[/=]")
+_ALIKE = (12, 4, 2)
+"""Lines of one form, up to which each is told by itself: the most for which there is room."""
+
+
+def own_lines(lines: Iterable[Message]) -> list[str]:
+    """Return the lines of programs that no rule reads, in their order; of very many, the forms that tell most."""
+    told = [each for each in lines if each.severity not in _FINE and _tells(each.text[:_READ])]
+    groups: list[list[Message]] = []
+    for varying in ("number", "name"):
+        of_form = [*grouped(told, partial(_form, _PATTERNS[varying])).values()]
+        for most in _ALIKE:
+            parted = ([group] if len(group) > most else [[each] for each in group] for group in of_form)
+            groups = [*chain.from_iterable(parted)]
+            if len(groups) <= _ROWS:
+                return _in_order(groups)
+    ends = {id(each) for each in told[-_END:]}
+    groups.sort(key=lambda group: _worth(group[-1].text[:_READ]) + (id(group[-1]) in ends), reverse=True)
+    return [*_in_order(groups[:_ROWS]), f"and {len(groups) - _ROWS} more forms"]
+
+
+def _tells(text: str) -> bool:
+    return _PATTERNS["word"].search(text) is not None and _PATTERNS["noise"].search(text) is None
+
+
+def _form(hole: re.Pattern[str], line: Message) -> str:
+    """Return a line's text with a sign of their kind for numbers, names, paths and settings."""
+    marked = hole.sub(lambda match: (_SIGNS.findall(match[0]) or "#")[0], _PATTERNS["stamp"].sub("", line.text[:_READ]))
+    return " ".join(marked.split())
+
+
+def _worth(text: str) -> int:
+    return sum(_PATTERNS[what].search(text) is not None for what in _TELLING)
+
+
+def _in_order(groups: Sequence[Sequence[Message]]) -> list[str]:
+    return [*map(_row, sorted(groups, key=lambda group: group[0].span.line))]
+
+
+def _row(group: Sequence[Message]) -> str:
+    first, last = group[0], group[-1]
+    text = f"{first.span.line}: {_shown(first.text, _TEXT)}"
+    if first is last:
+        return text
+    return f"{text} … {len(group)} such, the last {last.span.line}: {_shown(last.text, _AGAIN)}"
+
+
+def _shown(text: str, most: int) -> str:
+    return shortened(masked(" ".join(text.split())), most)
