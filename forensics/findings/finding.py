@@ -315,6 +315,8 @@ class ReportSource:
     """What an ONNX model was judged for; None for a log."""
     details: tuple[TimeRow, ...] = ()
     """What ``-v`` adds to the times."""
+    own_lines: tuple[str, ...] = ()
+    """What ``-v`` tells of the lines that no rule reads."""
 
     @property
     def words(self) -> str:

@@ -39,6 +39,7 @@ from trtforensics.model.timings import TimeSource
 from trtforensics.parsers.builds.run_outcomes import BENIGN
 from trtforensics.render.headline import Headline, headlines, with_root
 from trtforensics.render.names import shortened
+from trtforensics.render.own_lines import own_lines
 from trtforensics.render.report_rows import detail_rows, rows_of_builds
 from trtforensics.render.text_rows import listings, outputs, pauses, printed_values, telling_lines
 from trtforensics.sources.quoting import QuotedLog, ReadLog, quote_file
@@ -179,8 +180,9 @@ def _detailed(report: Report, read: QuotedLog) -> Report:
     is_own = any(run.program is not Program.TRTEXEC for run in read.log.runs)
     listed = () if _is_listing(read) else listings(text)
     values = (*outputs(text), *listed, *(printed_values(text) if is_own else ()))
+    said = own_lines(read.log, cited)
     details = (*pauses(read), *values, *(row for _, row in told), *detail_rows(read.log, cited))
-    return replace(report, sources=(replace(report.sources[0], details=details),))
+    return replace(report, sources=(replace(report.sources[0], details=details, own_lines=said),))
 
 
 def _brief(report: Report, seen: Collection[str]) -> Report:

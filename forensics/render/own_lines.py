@@ -1,14 +1,14 @@
 """What programs print in words of their own, in few lines: those of one form are told by the first and the last."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import chain
 
 from trtforensics.console.counting import grouped
 from trtforensics.console.secrets import masked
 from trtforensics.knowledge.table import rows
-from trtforensics.model.log import Message
+from trtforensics.model.log import BuildLog, Message
 from trtforensics.render.names import shortened
 
 _PATTERNS = {row["what"]: re.compile(row["pattern"]) for row in rows("own_lines", "trtforensics.render")}
@@ -16,17 +16,22 @@ _PATTERNS = {row["what"]: re.compile(row["pattern"]) for row in rows("own_lines"
 _TELLING = ("figure", "setting", "end")
 _FINE = {"V", "X", "D"}
 """Levels of messages that only a developer of the program asks for."""
-_ROWS, _READ, _TEXT, _AGAIN, _END = 40, 300, 160, 80, 10
-"""Rows at most, characters of a line that make its form, that are shown of it and of the last of its form; the number
-of lines at the end, which tell how it ended."""
+_AT_ONCE, _ROWS, _READ, _TEXT, _AGAIN, _END = 20, 40, 300, 160, 80, 10
+"""Lines of a text that is read at once, and not told again; rows at most; characters of a line that make its form, that
+are shown of it and of the last of its form; the number of lines at the end, which tell how it ended."""
 _SIGNS = re.compile("[/=]")
 _ALIKE = (12, 4, 2)
 """Lines of one form, up to which each is told by itself: the most for which there is room."""
 
 
-def own_lines(lines: Iterable[Message]) -> list[str]:
-    """Return the lines of programs that no rule reads, in their order; of very many, the forms that tell most."""
-    told = [each for each in lines if each.severity not in _FINE and _tells(each.text[:_READ])]
+def own_lines(log: BuildLog, cited: Collection[int]) -> tuple[str, ...]:
+    """Return the lines that no rule reads and no finding has ``cited``; of very many, the forms that tell most."""
+    said = (each for build in log.builds for each in build.own_lines if each.span.line not in cited)
+    told = [each for each in said if each.severity not in _FINE and _tells(each.text[:_READ])]
+    return tuple(_outline(told)) if log.source.lines > _AT_ONCE else ()
+
+
+def _outline(told: Sequence[Message]) -> list[str]:
     groups: list[list[Message]] = []
     for varying in ("number", "name"):
         of_form = [*grouped(told, partial(_form, _PATTERNS[varying])).values()]

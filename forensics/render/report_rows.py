@@ -17,7 +17,6 @@ from trtforensics.model.timings import ProfileRun, TimeSource
 from trtforensics.render.build_facts import device_fact, engine_facts, tuning_facts
 from trtforensics.render.headline import FULL, allowed_types, joined_types, last_phase
 from trtforensics.render.names import shortened
-from trtforensics.render.own_lines import own_lines
 from trtforensics.render.runs import compared, result_name, result_text
 from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import TimeRow, busy_part, mean_of, time_rows
@@ -29,8 +28,6 @@ _MOST_BUILDS = 8
 _WARNED = 200
 """Characters of a warning that are shown."""
 _SET_UP, _LABEL = "set-up", 8
-_AT_ONCE = 20
-"""Lines that are read at once: of a text of no more, what its programs say is not repeated."""
 _OVER = {row["key"]: (row["name"], row["unit"], row["most"]) for row in rows("compared_results", _RENDER)}
 """Results that are compared over the builds of a log."""
 _TIMES = _OVER["throughput_qps"][2]
@@ -55,7 +52,7 @@ def rows_of_builds(log: BuildLog) -> list[TimeRow]:
 def detail_rows(log: BuildLog, cited: set[int]) -> Iterator[TimeRow]:
     """Give what ``report -v`` adds: the GPU, layers and tactics, all figures and warnings, what more they mean.
 
-    Last comes what programs say in words of their own. Of warnings those that no finding has ``cited``.
+    Of warnings those that no finding has ``cited``.
     """
     builds = log.builds if len(log.builds) <= _MOST_BUILDS else ()
     for build in builds:
@@ -69,9 +66,6 @@ def detail_rows(log: BuildLog, cited: set[int]) -> Iterator[TimeRow]:
                 yield TimeRow("figures", text, ())
         yield from _warnings(log, build, cited)
     yield from _meanings(log, further=True)
-    if log.source.lines > _AT_ONCE:
-        said = (each for build in log.builds for each in build.own_lines if each.span.line not in cited)
-        yield from (TimeRow("says", text, ()) for text in own_lines(said))
 
 
 def _warnings(log: BuildLog, build: Build, cited: set[int]) -> Iterator[TimeRow]:

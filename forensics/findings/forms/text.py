@@ -75,6 +75,8 @@ def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
             yield [*_tree(report, root, look, told, several=source.builds > 1)]
         if len(shown) < len(roots):
             yield _named_notes([root for root in roots if root not in shown], look)
+        if source.own_lines:
+            yield ["In its own words:", *(line for text in source.own_lines for line in _wrapped("", text, look))]
     if report.unreadable:
         yield [
             "Not read:",
