@@ -174,15 +174,13 @@ def _with_excerpt(observed: list[_RuleObservation], case: Case, read: QuotedLog)
 def _detailed(report: Report, read: QuotedLog) -> Report:
     """Return a report of one log with what ``-v`` adds to its times."""
     cited = {each.span.line for finding in report.findings for each in finding.evidence}
-    text = read.whole()
-    told = telling_lines(text)
+    told = telling_lines(text := read.whole())
     cited |= {line for lines, _ in told for line in lines}
-    is_own = any(run.program is not Program.TRTEXEC for run in read.log.runs)
-    listed = () if _is_listing(read) else listings(text)
-    values = (*outputs(text), *listed, *(printed_values(text) if is_own else ()))
-    said = own_lines(read.log, cited)
+    printed = printed_values(text) if any(run.program is not Program.TRTEXEC for run in read.log.runs) else ()
+    values = (*outputs(text), *(() if _is_listing(read) else listings(text)), *printed)
     details = (*pauses(read), *values, *(row for _, row in told), *detail_rows(read.log, cited))
-    return replace(report, sources=(replace(report.sources[0], details=details, own_lines=said),))
+    source = replace(report.sources[0], details=details, own_lines=own_lines(read.log, cited))
+    return replace(report, sources=(source,))
 
 
 def _brief(report: Report, seen: Collection[str]) -> Report:
