@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
 from tests.emulator.engine.kernels import hashed
 from tests.emulator.engine.network import DIMS, FLOAT, NODES, WEIGHTS, Format
-from tests.emulator.log.event import MYELIN_SEPARATOR, DetailedTensor, Event, LayerTensor
+from tests.emulator.log.event import MYELIN_SEPARATOR, DetailedTensor, Event, LayerTensor, Record
 from tests.emulator.log.tuning import EngineLayerDetailed, EngineLayerNamesOnly
 
 if TYPE_CHECKING:
@@ -30,8 +29,7 @@ INNER_KERNELS = (
 """What Myelin makes of the attention block: a generated kernel's name, or none for a library's; members; output."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
+class Tensor(Record):
     """A tensor of the engine."""
 
     name: str
@@ -47,8 +45,7 @@ class Tensor:
         return DetailedTensor(self.name, self.dims, self.layout.dtype, location)
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Record):
     """A layer of the engine; ``choice`` is None for a reformat."""
 
     name: str

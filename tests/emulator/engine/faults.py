@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -37,6 +36,8 @@ def _fill(value: str) -> None:
 
 
 def _child(_: str) -> None:
+    import subprocess  # noqa: PLC0415 - few builds leave a child
+
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.Popen(["/bin/sh", "-c", "trap '' INT TERM HUP; while :; do sleep 1; done"], **quiet)  # type: ignore[call-overload]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -128,7 +128,7 @@ class Transformer:
     def _as_asked(self, event: Event) -> Event:
         if isinstance(event, Option) and event.name in {"Precision", "LayerPrecisions"}:
             value = self.precision if event.name == "Precision" else self.precisions
-            return replace(event, value=value)
+            return type(event)(event.name, value)
         return event
 
     def _built(self) -> Iterator[Event]:

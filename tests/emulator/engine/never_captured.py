@@ -6,10 +6,9 @@ that writes such lines says so by MARK, in the log itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.emulator.log.event import MYELIN_SEPARATOR, Event, Version
+from tests.emulator.log.event import MYELIN_SEPARATOR, Event, Record, Version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +26,7 @@ def mark(version: Version, *, editable: bool) -> str | None:
     return MARK.format(what=" and of ".join(what)) if what else None
 
 
-@dataclass(frozen=True, slots=True)
-class SplitTensor:
+class SplitTensor(Record):
     """A tensor whose strides, type and format are told apart."""
 
     tensor: Tensor
@@ -44,7 +42,6 @@ class SplitTensor:
         )
 
 
-@dataclass(frozen=True, slots=True)
 class LayerOfEleven(Event):
     """A layer of a detailed dump."""
 
@@ -62,7 +59,6 @@ class LayerOfEleven(Event):
         )
 
 
-@dataclass(frozen=True, slots=True)
 class Bare(Event):
     """A line without a prefix that belongs to the dump."""
 

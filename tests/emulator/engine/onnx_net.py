@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-
-import onnx
-from google.protobuf.message import DecodeError
-from onnx import shape_inference
 
 from tests.emulator.engine.net import Layer, Net, Node, Operation, offers
 from tests.emulator.engine.network import FLOAT, HALF
@@ -54,6 +55,12 @@ class _Model(NamedTuple):
     outputs: tuple[str, ...]
     weights: tuple[str, ...]
     kernels: dict[str, tuple[int, ...]]
+    elements: dict[str, tuple[int, tuple[int, ...]]]
+    """Number of type and dimensions (0: without a size) of each tensor that has a type in the model."""
+
+
+KEPT = "EMULATED_TENSORRT_MODELS"
+"""The variable that names a folder for what was read of models: only the first of a test's processes imports onnx."""
 
 
 def to_net(content: bytes, marked: Collection[str] = (), *, eleven: bool = False, typed: bool = False) -> Net:
@@ -64,7 +71,7 @@ def to_net(content: bytes, marked: Collection[str] = (), *, eleven: bool = False
     Raises:
         Unsupported: It is no ONNX model, or it holds an operator of another domain.
     """
-    model = _read(content)
+    model = _model(content)
     outputs = (*model.outputs, *(name for name in marked if name not in model.outputs))
     typed = typed or eleven
     groups = _groups(model, frozenset(outputs), eleven=eleven)
@@ -78,10 +85,39 @@ def nodes_of(content: bytes) -> tuple[Node, ...]:
     Raises:
         Unsupported: As to_net.
     """
-    return _read(content).nodes
+    return _model(content).nodes
+
+
+def elements_of(content: bytes) -> dict[str, tuple[int, tuple[int, ...]]]:
+    """Return `_Model.elements`.
+
+    Raises:
+        Unsupported: As to_net.
+    """
+    return _model(content).elements
+
+
+@cache
+def _model(content: bytes) -> _Model:
+    folder = os.environ.get(KEPT)
+    if folder is None or not Path(folder).is_dir():
+        return _read(content)
+    path = Path(folder, blake2b(content, digest_size=16).hexdigest())
+    if path.exists():
+        kept: _Model = pickle.loads(path.read_bytes())  # noqa: S301 - written below, in a folder of the tests
+        return kept
+    model = _read(content)
+    unfinished = path.with_suffix(f".{os.getpid()}")
+    unfinished.write_bytes(pickle.dumps(model))
+    unfinished.replace(path)
+    return model
 
 
 def _read(content: bytes) -> _Model:
+    import onnx  # noqa: PLC0415 - heavy, and most questions to TensorRT are about no model
+    from google.protobuf.message import DecodeError  # noqa: PLC0415 - as above
+    from onnx import shape_inference  # noqa: PLC0415 - as above
+
     try:
         proto = shape_inference.infer_shapes(onnx.load_model_from_string(content), data_prop=True)
     except (DecodeError, shape_inference.InferenceError) as error:
@@ -112,7 +148,12 @@ def _read(content: bytes) -> _Model:
         for name in made.outputs:
             dims.setdefault(name, (1,))
     results = tuple(value.name for value in graph.output)
-    return _Model(tuple(nodes), dims, frozenset(half), inputs, results, tuple(sorted(weights)), kernels)
+    typed = shape_inference.infer_shapes(onnx.load_model_from_string(content)).graph
+    elements = {
+        value.name: (value.type.tensor_type.elem_type, tuple(dim.dim_value for dim in value.type.tensor_type.shape.dim))
+        for value in (*typed.input, *typed.output, *typed.value_info)
+    }
+    return _Model(tuple(nodes), dims, frozenset(half), inputs, results, tuple(sorted(weights)), kernels, elements)
 
 
 def _groups(model: _Model, outputs: frozenset[str], *, eleven: bool) -> Iterator[tuple[str, list[Node]]]:

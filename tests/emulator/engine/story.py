@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tests.emulator.engine import never_captured
@@ -74,7 +73,6 @@ SELECTOR_AND_CACHE += "Please refer to the developer guide in https://docs.nvidi
 SELECTOR_AND_CACHE += "developer-guide/index.html#builder-layer-timing."
 
 
-@dataclass(frozen=True, slots=True)
 class PolygraphyLine(Event):
     """A message of Polygraphy's own, which no other logger prefixes."""
 

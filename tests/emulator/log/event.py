@@ -6,8 +6,16 @@ and other real numbers keep six significant digits, as C++ streams print them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+if TYPE_CHECKING:
+    from typing import dataclass_transform
+else:
+
+    def dataclass_transform(**_: object) -> Any:
+        """Leave a class as it is."""
+        return lambda made: made
+
 
 Version: TypeAlias = tuple[int, int, int]
 
@@ -27,10 +35,41 @@ class Joined(tuple[Any, ...]):
         return separator.join(map(str, self))
 
 
-class Event:
-    """A line's content. ``shape`` spells it; ``old_shape`` where 8.6 spells it differently."""
+@dataclass_transform(frozen_default=True)
+class Record:
+    """What dataclasses are, without the code that each of them compiles: every process of the emulator makes 150."""
 
-    __slots__ = ()
+    fields: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        own = [name for name, kind in cls.__annotations__.items() if not str(kind).startswith("ClassVar")]
+        cls.fields = (*cls.fields, *own)
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        names = self.fields
+        state = self.__dict__
+        state.update(zip(names, values))  # noqa: B905 - too many values are looked for below
+        state.update(named)
+        if len(state) != len(values) + len(named) or not state.keys() <= set(names):
+            raise TypeError(f"{type(self).__name__} has {names}, not {values} and {named}")
+        if len(state) < len(names) and not all(name in state or hasattr(self, name) for name in names):
+            raise TypeError(f"{type(self).__name__} wants {names}, and has {state}")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash(self._values())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}{self._values()}"
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.fields)
+
+
+class Event(Record):
+    """A line's content. ``shape`` spells it; ``old_shape`` where 8.6 spells it differently."""
 
     shape: ClassVar[str] = ""
     old_shape: ClassVar[str] = ""
@@ -43,8 +82,7 @@ class Event:
         return self.old_shape if version < TEN and self.old_shape else self.shape
 
 
-@dataclass(frozen=True, slots=True)
-class OnnxTensor:
+class OnnxTensor(Record):
     """A tensor in a parser line; unknown dimensions are -1."""
 
     name: str
@@ -55,8 +93,7 @@ class OnnxTensor:
         return f"[{self.name} -> ({', '.join(map(str, self.dims))})[{self.dtype}]]"
 
 
-@dataclass(frozen=True, slots=True)
-class LayerTensor:
+class LayerTensor(Record):
     """A tensor of a names-only engine dump; a dimension is printed text, ``32:8`` where it is vectorised."""
 
     name: str
@@ -67,8 +104,7 @@ class LayerTensor:
         return f"{self.name} ({self.dtype}[{','.join(self.dims)}])"
 
 
-@dataclass(frozen=True, slots=True)
-class DetailedTensor:
+class DetailedTensor(Record):
     """A tensor of a detailed engine dump; ``location`` is missing for tensors inside a ForeignNode."""
 
     name: str

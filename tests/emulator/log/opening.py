@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tests.emulator.log.event import Event, OnnxTensor, Version
 
 # ---- trtexec's own lines -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class Banner(Event):
     """First and last line of trtexec; ``build`` is the build number that 10.7 and later print."""
 
@@ -21,7 +18,6 @@ class Banner(Event):
     old_shape = "&&&& {verb} TensorRT.trtexec [TensorRT v{version}] # {arguments}"
 
 
-@dataclass(frozen=True, slots=True)
 class OptionBlock(Event):
     """The heading of a block of options, of device properties or of results."""
 
@@ -31,7 +27,6 @@ class OptionBlock(Event):
     shape = "=== {name} ==="
 
 
-@dataclass(frozen=True, slots=True)
 class Option(Event):
     """A line of a block. ``value`` None: nothing at all follows the colon, not even a blank."""
 
@@ -49,10 +44,7 @@ class Option(Event):
 class DeviceFact(Option):
     """A line of the device block."""
 
-    __slots__ = ()
 
-
-@dataclass(frozen=True, slots=True)
 class Blank(Event):
     """A prefix with nothing after it."""
 
@@ -61,7 +53,6 @@ class Blank(Event):
     shape = ""
 
 
-@dataclass(frozen=True, slots=True)
 class ParseFinished(Event):
     """trtexec has read the model."""
 
@@ -71,7 +62,6 @@ class ParseFinished(Event):
     shape = "Finished parsing network model. Parse time: {seconds:.6g}"
 
 
-@dataclass(frozen=True, slots=True)
 class EngineSize(Event):
     """Size of the engine that trtexec built."""
 
@@ -81,7 +71,6 @@ class EngineSize(Event):
     shape = "Created engine with size: {mebibytes:.6g} MiB"
 
 
-@dataclass(frozen=True, slots=True)
 class EngineBuilt(Event):
     """Wall time of trtexec's whole build."""
 
@@ -91,7 +80,6 @@ class EngineBuilt(Event):
     shape = "Engine built in {seconds:.6g} sec."
 
 
-@dataclass(frozen=True, slots=True)
 class Throughput(Event):
     """Queries per second of the inference phase."""
 
@@ -101,7 +89,6 @@ class Throughput(Event):
     shape = "Throughput: {queries_per_second:.6g} qps"
 
 
-@dataclass(frozen=True, slots=True)
 class Latency(Event):
     """A distribution of the performance summary, in ms: ``name`` is ``Latency``, ``GPU Compute Time`` and so on."""
 
@@ -122,7 +109,6 @@ class Latency(Event):
     )
 
 
-@dataclass(frozen=True, slots=True)
 class TotalTime(Event):
     """A sum of the performance summary: ``Total Host Walltime`` or ``Total GPU Compute Time``."""
 
@@ -133,7 +119,6 @@ class TotalTime(Event):
     shape = "{name}: {seconds:.6g} s"
 
 
-@dataclass(frozen=True, slots=True)
 class Message(Event):
     """Any other line, such as a warning; ``of_tensorrt`` False: the tool's own."""
 
@@ -146,7 +131,6 @@ class Message(Event):
 # ---- the ONNX parser -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class OnnxHeader(Event):
     """A line of the block that describes the model file."""
 
@@ -158,7 +142,6 @@ class OnnxHeader(Event):
         return f"{self.name + ':':<18}{{value}}"
 
 
-@dataclass(frozen=True, slots=True)
 class NetworkInput(Event):
     """An input of the network."""
 
@@ -168,7 +151,6 @@ class NetworkInput(Event):
     shape = "Adding network input: {name} with dtype: {dtype}, dimensions: ({dims:, })"
 
 
-@dataclass(frozen=True, slots=True)
 class ImportingInitializer(Event):
     """A weight of the model."""
 
@@ -176,7 +158,6 @@ class ImportingInitializer(Event):
     shape = "Importing initializer: {name}"
 
 
-@dataclass(frozen=True, slots=True)
 class StaticCheck(Event):
     """The check that 10.x makes of every node before it parses the first."""
 
@@ -185,7 +166,6 @@ class StaticCheck(Event):
     shape = "Static check for parsing node: {name} [{op}]"
 
 
-@dataclass(frozen=True, slots=True)
 class ParsingNode(Event):
     """The parser begins a node."""
 
@@ -194,7 +174,6 @@ class ParsingNode(Event):
     shape = "Parsing node: {name} [{op}]"
 
 
-@dataclass(frozen=True, slots=True)
 class SearchingInput(Event):
     """The parser looks up an input of the node."""
 
@@ -202,7 +181,6 @@ class SearchingInput(Event):
     shape = "Searching for input: {tensor}"
 
 
-@dataclass(frozen=True, slots=True)
 class NodeInputs(Event):
     """What the parser found as inputs of a node; the line ends with a comma and a blank."""
 
@@ -212,7 +190,6 @@ class NodeInputs(Event):
     shape = "{name} [{op}] inputs: {tensors:, }, "
 
 
-@dataclass(frozen=True, slots=True)
 class RegisteringLayer(Event):
     """A network layer made for a node; ``node`` None: a helper layer that the parser itself needs (10.x)."""
 
@@ -225,7 +202,6 @@ class RegisteringLayer(Event):
         return "Registering layer: {layer} for ONNX node: {node}"
 
 
-@dataclass(frozen=True, slots=True)
 class RegisteringTensor(Event):
     """A network tensor and the ONNX tensor that it stands for."""
 
@@ -234,7 +210,6 @@ class RegisteringTensor(Event):
     shape = "Registering tensor: {tensor} for ONNX tensor: {onnx}"
 
 
-@dataclass(frozen=True, slots=True)
 class NodeOutputs(Event):
     """The outputs of a node; the line ends with a comma and a blank."""
 
@@ -244,7 +219,6 @@ class NodeOutputs(Event):
     shape = "{name} [{op}] outputs: {tensors:, }, "
 
 
-@dataclass(frozen=True, slots=True)
 class MarkingOutput(Event):
     """A network output and its ONNX name."""
 
@@ -256,7 +230,6 @@ class MarkingOutput(Event):
 # ---- the graph -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class StageCount(Event):
     """Number of layers after a stage of the optimiser; stage ``Original`` is the network as given."""
 
@@ -267,7 +240,6 @@ class StageCount(Event):
         return "{stage}: {layers} layers" if self.stage == "Original" else "After {stage}: {layers} layers"
 
 
-@dataclass(frozen=True, slots=True)
 class GraphConstructed(Event):
     """The network has become the builder's graph."""
 
@@ -275,7 +247,6 @@ class GraphConstructed(Event):
     shape = "Graph construction completed in {seconds:.6g} seconds."
 
 
-@dataclass(frozen=True, slots=True)
 class GraphOptimized(Event):
     """The passes over the graph are done."""
 
@@ -284,7 +255,6 @@ class GraphOptimized(Event):
     shape = "Graph optimization time: {seconds:.6g} seconds."
 
 
-@dataclass(frozen=True, slots=True)
 class RunningPass(Event):
     """A pass found a layer that it can change."""
 
@@ -293,7 +263,6 @@ class RunningPass(Event):
     shape = "Running: {name} on {layer}"
 
 
-@dataclass(frozen=True, slots=True)
 class FusingPair(Event):
     """A pass made one layer of two."""
 
@@ -303,7 +272,6 @@ class FusingPair(Event):
     shape = "{kind}: Fusing {first} with {second}"
 
 
-@dataclass(frozen=True, slots=True)
 class MergingLayers(Event):
     """Layers that read the same tensor became one."""
 
@@ -311,7 +279,6 @@ class MergingLayers(Event):
     shape = "Merging layers: {layers: || }"
 
 
-@dataclass(frozen=True, slots=True)
 class RemovingLayer(Event):
     """A layer that does nothing."""
 
@@ -319,7 +286,6 @@ class RemovingLayer(Event):
     shape = "Removing {layer}"
 
 
-@dataclass(frozen=True, slots=True)
 class SwappingLayerType(Event):
     """A layer implemented as another type."""
 

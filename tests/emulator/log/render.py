@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from tests.emulator.log.dialect import Dialect, prefixed, version_code
@@ -165,9 +164,9 @@ EVENTS: tuple[type[Event], ...] = (
 def render(event: Event, version: Version) -> str:
     """Return the body of the event's line, without the logger's prefix."""
     values: dict[str, object] = {"version": version_code(version)}
-    for field in fields(event):  # type: ignore[arg-type]
-        value = getattr(event, field.name)
-        values[field.name] = Joined(value) if isinstance(value, tuple) else value
+    for name in event.fields:
+        value = getattr(event, name)
+        values[name] = Joined(value) if isinstance(value, tuple) else value
     return event._shape(version).format_map(values)
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tests.emulator.log.event import DetailedTensor, Event, Joined, LayerTensor, Version
 
 # ---- strategies and profiles ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class StrategyBegin(Event):
     """A pass over the graph begins."""
 
@@ -17,7 +14,6 @@ class StrategyBegin(Event):
     shape = "Building graph using backend strategy {strategy}"
 
 
-@dataclass(frozen=True, slots=True)
 class StrategyInitial(Event):
     """The first of several passes is the one to beat; ``ms`` is its estimated inference time."""
 
@@ -26,7 +22,6 @@ class StrategyInitial(Event):
     shape = "Use backend strategy {strategy} with estimated inference time ({ms:.6g}) as the initial choice."
 
 
-@dataclass(frozen=True, slots=True)
 class StrategyChosen(Event):
     """This pass beats the best one so far."""
 
@@ -39,7 +34,6 @@ class StrategyChosen(Event):
     )
 
 
-@dataclass(frozen=True, slots=True)
 class StrategySkipped(Event):
     """This pass is no better than the best one so far. TensorRT leaves out a blank here."""
 
@@ -52,7 +46,6 @@ class StrategySkipped(Event):
     )
 
 
-@dataclass(frozen=True, slots=True)
 class TimingCacheInUse(Event):
     """Which timing cache the pass uses: ``Global`` ones outlive the build."""
 
@@ -64,7 +57,6 @@ class TimingCacheInUse(Event):
         return f"{{scope}} timing cache in use. Profiling results in this builder pass will {stored}."
 
 
-@dataclass(frozen=True, slots=True)
 class ProfileBegin(Event):
     """The pass turns to an optimization profile; ``index`` counts from 0."""
 
@@ -78,7 +70,6 @@ class ProfileBegin(Event):
 # ---- tactics -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class CostsHeader(Event):
     """The combinations of a layer follow. 8.6 prints no layer: it is empty there."""
 
@@ -86,7 +77,6 @@ class CostsHeader(Event):
     shape = "=============== Computing costs for {layer}"
 
 
-@dataclass(frozen=True, slots=True)
 class ForeignNodeMetadata(Event):
     """The ONNX layers that a ForeignNode swallowed (10.x)."""
 
@@ -95,7 +85,6 @@ class ForeignNodeMetadata(Event):
     shape = "ForeignNode {layer} metadata: {onnx_layers:\x1e}"
 
 
-@dataclass(frozen=True, slots=True)
 class Combination(Event):
     """Input and output formats that are timed together. ``key`` is that of an editable timing cache."""
 
@@ -111,7 +100,6 @@ class Combination(Event):
         return f"*************** Autotuning format combination: {formats}{where}{key} ***************"
 
 
-@dataclass(frozen=True, slots=True)
 class TimingRunner(Event):
     """A runner's tactics follow."""
 
@@ -121,7 +109,6 @@ class TimingRunner(Event):
     shape = "--------------- Timing Runner: {layer} ({runner}[{runner_id:#010x}])"
 
 
-@dataclass(frozen=True, slots=True)
 class TacticTimed(Event):
     """A tactic and its time in ms; ``kernel`` is empty where the runner names none."""
 
@@ -134,7 +121,6 @@ class TacticTimed(Event):
         return name + "Tactic: {tactic:#018x} Time: {ms:.6g}"
 
 
-@dataclass(frozen=True, slots=True)
 class TacticSkippedScratch(Event):
     """A tactic that needs more workspace, in bytes, than there is."""
 
@@ -144,7 +130,6 @@ class TacticSkippedScratch(Event):
     shape = "Tactic: {tactic:#018x} skipped. Scratch requested: {requested}, available: {available}"
 
 
-@dataclass(frozen=True, slots=True)
 class WorkspaceHint(Event):
     """Follows a block with skipped tactics. TensorRT leaves out a blank here."""
 
@@ -152,7 +137,6 @@ class WorkspaceHint(Event):
     shape = "Setting workspace to {requested}enables more tactics for profiling"
 
 
-@dataclass(frozen=True, slots=True)
 class NoValidTactics(Event):
     """A runner that cannot do the combination. 8.6 prints no layer: it is empty there."""
 
@@ -162,7 +146,6 @@ class NoValidTactics(Event):
     old_shape = "{runner} has no valid tactics for this config, skipping"
 
 
-@dataclass(frozen=True, slots=True)
 class ProfilingCompleted(Event):
     """A runner's tactics are timed; ``tactic`` and ``ms`` are the fastest one's."""
 
@@ -178,7 +161,6 @@ class ProfilingCompleted(Event):
     )
 
 
-@dataclass(frozen=True, slots=True)
 class Chose(Event):
     """The best tactic of a combination."""
 
@@ -187,7 +169,6 @@ class Chose(Event):
     shape = ">>>>>>>>>>>>>>> Chose Runner Type: {runner} Tactic: {tactic:#018x}"
 
 
-@dataclass(frozen=True, slots=True)
 class CachedResult(Event):
     """The best tactic of a combination that the timing cache knows; no block of timings stands before it."""
 
@@ -203,7 +184,6 @@ class CachedResult(Event):
 # ---- inside a ForeignNode (10.x) -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class ForeignOp(Event):
     """Myelin times an operation; ``key`` (0x and 32 digits) is that of an editable timing cache, or empty."""
 
@@ -216,14 +196,12 @@ class ForeignOp(Event):
         return " (foreignNode) Autotuning op {op}" + key + ": {onnx_layers:\x1f}"
 
 
-@dataclass(frozen=True, slots=True)
 class ForeignTable(Event):
     """The title of the table of tactics."""
 
     shape = " (foreignNode) Sorted table of all evaluated tactics:"
 
 
-@dataclass(frozen=True, slots=True)
 class ForeignColumns(Event):
     """The heading of the table; ``more`` are columns that only some operations have."""
 
@@ -242,7 +220,6 @@ class ForeignColumns(Event):
         return f" (foreignNode) {Joined(columns + self.more):, }"
 
 
-@dataclass(frozen=True, slots=True)
 class ForeignTactic(Event):
     """A row of the table; ``more`` holds one value for each of the further columns."""
 
@@ -261,7 +238,6 @@ class ForeignTactic(Event):
         return row + ", {more:, }" if self.more else row
 
 
-@dataclass(frozen=True, slots=True)
 class ForeignSelected(Event):
     """The row that an editable timing cache stores."""
 
@@ -270,7 +246,6 @@ class ForeignSelected(Event):
     shape = "The selected tactic is (tactic hash, cost(in ms)):{tactic:#x},  {ms:.6g}"
 
 
-@dataclass(frozen=True, slots=True)
 class ForeignStored(Event):
     """The editable timing cache has it."""
 
@@ -281,7 +256,6 @@ class ForeignStored(Event):
 # ---- reformats -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class ReformatCostsHeader(Event):
     """Reformats of a tensor follow: first once with ``opening``, then once without."""
 
@@ -294,7 +268,6 @@ class ReformatCostsHeader(Event):
         return rule if version < (10, 0, 0) else rule + " for available format set"
 
 
-@dataclass(frozen=True, slots=True)
 class ReformatAutotune(Event):
     """A pair of formats; a block of the runner Reformat follows."""
 
@@ -303,7 +276,6 @@ class ReformatAutotune(Event):
     shape = "*************** Autotuning Reformat: {source} -> {target} ***************"
 
 
-@dataclass(frozen=True, slots=True)
 class AddingReformat(Event):
     """A reformat that the engine needs; ``name`` is that of the tensor which it makes."""
 
@@ -314,7 +286,6 @@ class AddingReformat(Event):
     shape = "Adding reformat layer: {name} ({tensor}) from {source} to {target}"
 
 
-@dataclass(frozen=True, slots=True)
 class SelectionCompleted(Event):
     """Every layer has its formats and its tactic."""
 
@@ -325,7 +296,6 @@ class SelectionCompleted(Event):
 # ---- memory and kernels --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class LayerMemory(Event):
     """Memory of a layer, in bytes."""
 
@@ -339,7 +309,6 @@ class LayerMemory(Event):
     old_shape = "Layer: {layer} Host Persistent: {host} Device Persistent: {device} Scratch Memory: {scratch}"
 
 
-@dataclass(frozen=True, slots=True)
 class MemoryOmitted(Event):
     """How many layers have no memory line."""
 
@@ -350,7 +319,6 @@ class MemoryOmitted(Event):
     )
 
 
-@dataclass(frozen=True, slots=True)
 class TotalMemory(Event):
     """A sum in bytes: ``kind`` is ``Total Host Persistent``, ``Max Scratch``, ``Total Activation`` and so on."""
 
@@ -361,7 +329,6 @@ class TotalMemory(Event):
     old_shape = "{kind} Memory: {size}"
 
 
-@dataclass(frozen=True, slots=True)
 class KernelIndex(Event):
     """Which of the engine's kernels a layer runs."""
 
@@ -370,7 +337,6 @@ class KernelIndex(Event):
     shape = "Finalize: {layer} Set kernel index: {index}"
 
 
-@dataclass(frozen=True, slots=True)
 class KernelKind(Event):
     """Where a kernel comes from."""
 
@@ -379,7 +345,6 @@ class KernelKind(Event):
     shape = "Kernel: {index} {kind}"
 
 
-@dataclass(frozen=True, slots=True)
 class EngineGeneration(Event):
     """The pass has made its engine."""
 
@@ -392,7 +357,6 @@ class EngineGeneration(Event):
 # ---- the engine dump -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class EngineDump(Event):
     """The engine's layers follow, without prefixes."""
 
@@ -402,7 +366,6 @@ class EngineDump(Event):
         return "Layers:" if self.detailed else "Engine Layer Information:"
 
 
-@dataclass(frozen=True, slots=True)
 class EngineLayerNamesOnly(Event):
     """A layer of the engine, as built without detailed profiling verbosity."""
 
@@ -415,7 +378,6 @@ class EngineLayerNamesOnly(Event):
     shape = "Layer({runner}): {name}, Tactic: {tactic:#018x}, {inputs:, } -> {outputs:, }"
 
 
-@dataclass(frozen=True, slots=True)
 class EngineLayerDetailed(Event):
     """A layer of the engine with everything known about it.
 
@@ -450,7 +412,6 @@ class EngineLayerDetailed(Event):
 # ---- the tail ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class TimingCacheDeleted(Event):
     """Statistics of the timing cache of the build."""
 
@@ -459,7 +420,6 @@ class TimingCacheDeleted(Event):
     shape = "Deleting timing cache: {entries} entries, served {hits} hits since creation."
 
 
-@dataclass(frozen=True, slots=True)
 class TimingCacheOrigin(Event):
     """Device and commit that a stored timing cache is valid for."""
 
@@ -468,7 +428,6 @@ class TimingCacheOrigin(Event):
     shape = "Serializing timing cache. UUID = {device}, commit ID = {commit}"
 
 
-@dataclass(frozen=True, slots=True)
 class TimingCacheSerialized(Event):
     """Number of entries of a stored timing cache."""
 

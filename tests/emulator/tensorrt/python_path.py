@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cache
+from tempfile import TemporaryDirectory
 
+from tests.emulator.engine.onnx_net import KEPT
 from tests.support.repository import ROOT, import_path
 
 FOLDER = ROOT / "tests" / "emulator" / "tensorrt" / "on_path"
@@ -20,4 +23,11 @@ def environment(**scenario: object) -> dict[str, str]:
     ``noise=0.01``, ``runner_up=True``, ``refused=["0x…"]``, ``drift={"0x…": "0x…"}``, ``blind=["0x…"]``,
     ``faults=["crash:SEGV"]``, ``reading=["crash:SEGV"]``, ``when=[[{…}]]``.
     """
-    return {**os.environ, "PYTHONPATH": import_path(FOLDER, ROOT), SCENARIO: json.dumps(scenario)}
+    kept = {KEPT: _models().name, SCENARIO: json.dumps(scenario)}
+    return {**os.environ, "PYTHONPATH": import_path(FOLDER, ROOT), **kept}
+
+
+@cache
+def _models() -> TemporaryDirectory[str]:
+    """Return the folder of the models that were read; it goes when this process ends."""
+    return TemporaryDirectory(prefix="emulated-")

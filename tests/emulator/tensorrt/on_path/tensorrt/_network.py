@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.emulator.engine.builder import Build, Request
-from tests.emulator.engine.onnx_net import Unsupported, nodes_of, to_net
+from tests.emulator.engine.onnx_net import Unsupported, elements_of, nodes_of, to_net
 from tests.emulator.engine.story import Story
 from tests.emulator.log.opening import Message
 
@@ -286,18 +286,15 @@ class INetworkDefinition:
 
     def _fill(self, content: bytes) -> None:
         """Take the layers of a model."""
-        import onnx  # noqa: PLC0415 - heavy
-
         net = to_net(content)
-        graph = onnx.shape_inference.infer_shapes(onnx.load_model_from_string(content)).graph
-        elements = {value.name: value.type.tensor_type for value in (*graph.input, *graph.output, *graph.value_info)}
+        elements = elements_of(content)
         tensors: dict[str, ITensor] = {}
 
         def tensor(name: str) -> ITensor:
             if name not in tensors:
-                known = elements.get(name)
-                dtype = DataType[_ELEMENTS.get(known.elem_type if known else 1, "FLOAT")]
-                dims = [dim.dim_value or -1 for dim in known.shape.dim] if known else net.dims.get(name, ())
+                number, sizes = elements.get(name, (1, None))
+                dtype = DataType[_ELEMENTS.get(number, "FLOAT")]
+                dims = net.dims.get(name, ()) if sizes is None else [size or -1 for size in sizes]
                 tensors[name] = ITensor(self, name, dtype, dims)
             return tensors[name]
 
