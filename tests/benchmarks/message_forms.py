@@ -169,6 +169,8 @@ def _cpp(text: str, calls: dict[str, _Call], *, stream: bool) -> Iterator[_Said]
         spoken = None
         if call.message is not None and call.message < len(arguments):
             spoken = _spoken(arguments[call.message])
+        if spoken and spoken[0].startswith("--- "):
+            continue  # a rule around the dump of a node
         if condition or spoken:
             place = next((name for at, name in reversed(functions) if at < match.start()), "")
             yield _Said(condition, *(spoken or ("", ())), place)
@@ -198,7 +200,7 @@ def _python(text: str) -> Iterator[_Said]:
             call, how = ast.Call(ast.Name("assert"), [node.msg], []), "AssertionError"
         if call and call.args:
             values: list[str] = []
-            said = _python_text(call.args[0], values)
+            said = re.sub(r"%[dsr]", "37", _python_text(call.args[0], values))
             if re.search(r"[A-Za-z]{3}", re.sub("|".join(map(re.escape, values)) or r"\Z", "", said)):
                 yield _Said(how, re.sub(r"\s+", " ", said).strip(), tuple(values), "")
 
@@ -217,12 +219,19 @@ def _python_text(node: ast.expr, values: list[str]) -> str:
 
 
 def _parser_old(said: _Said) -> str:
+    if "deserialize" in said.place.lower():
+        return (
+            f"[E] [TRT] ModelImporter.cpp:93: ERROR: ModelImporter.cpp:93 In function {said.place}:\n[4] "
+            + said.asserted
+        )
     begin = f'[E] [TRT] ModelImporter.cpp:726: While parsing node number 37 [{said.operator} -> "proj_9"]:'
     function = f"[E] [TRT] ModelImporter.cpp:732: ERROR: builtin_op_importers.cpp:419 In function {said.importer}:"
     return f"{begin}\n{function}\n[8] {said.asserted}"
 
 
 def _parser(said: _Said) -> str:
+    if "deserialize" in said.place.lower():
+        return _parser_old(said)
     node = f"In node 37 with name: /block/n_37 and operator: {said.operator} ({said.importer})"
     return f"[E] {node}: UNSUPPORTED_NODE: {said.asserted}"
 
@@ -313,6 +322,7 @@ class _Program:
 
 
 PROGRAMS = (
+    _Program("onnx-tensorrt", r"^onnx-tensorrt/.*\.py$", {}, lambda said: _raised(said, "onnx_tensorrt")),
     _Program("onnx-tensorrt", r"^onnx-tensorrt/(?:[5-8]|6\.0)[^/]*/", _PARSER, _parser_old),
     _Program("onnx-tensorrt", r"^onnx-tensorrt/", _PARSER, _parser),
     _Program("plugins", r"^TensorRT/[^/]+/plugin/", _PLUGIN, _plugin, stream=True),

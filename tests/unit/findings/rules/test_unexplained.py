@@ -154,6 +154,7 @@ def test_a_warning_of_a_program_is_no_error_of_a_class(said: str, tmp_path: Path
         ("  --failOnMiss, -f       The type of the input must be float, otherwise it is not supported", False),
         ("  109 |     assert(plan->getNbWarps() == 3 && type_must_be_float);", False),
         ("the type of the input must be float", True),
+        ("[E] Could not load the warp library. Is it on your path?", True),
         ("We can't fold this: the type of the input must be float", True),
         ("fold.py: error: the following arguments are required: --warp", True),
     ],

@@ -154,6 +154,8 @@ WORDINGS = (
         b"Plugin not found with node attribute namespace: using pluginName: MyOp, pluginVersion: 1, pluginNamespace: ",
     ),
     ("plugin_tried", b"Searching for plugin: MyOp, plugin_version: 1, plugin_namespace:"),
+    ("poly_nonfinite", b"Encountered one or more NaNs"),
+    ("poly_nonfinite", b"Encountered one or more non-finite values"),
 )
 """Further wordings of a kind, whether or not a log has it."""
 

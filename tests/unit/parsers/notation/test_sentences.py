@@ -36,6 +36,25 @@ SAID = {
     ),
     "IWarp::setType: Error Code 3: API Usage Error (Parameter check failed, condition: index >= 0. In setType at "
     "api/warp.cpp:150)": ("out_of_bounds", "a check fails: index must be at least 0", *"   "),
+    "Assertion failed: File does not exist: /srv/crow.bin": (
+        "unusable_file",
+        "Assertion failed: File does not exist: /srv/crow.bin",
+        *"   ",
+    ),
+    "Assertion failed: crow names differ: beak != wing": (
+        "differing_parts",
+        "Assertion failed: crow names differ: beak != wing",
+        *"   ",
+    ),
+    "Assertion failed: crow_p param (3.5) is out of limits (0, 1]": (
+        "out_of_bounds",
+        "Assertion failed: crow_p param (3.5) is out of limits (0, 1]",
+        *"   ",
+    ),
+    "Validation failed: Crow::kINT8 == in.type": ("refused_type", "a check fails: INT8 must be in's type", *"   "),
+    "Executing the crow engine failed!": ("failed_part", "Executing the crow engine failed!", *"   "),
+    "ValueError: crow 'a' did not resolve to a wing": ("missing_part", "crow 'a' did not resolve to a wing", *"   "),
+    "Use CrowBuilder to make the crow first": ("wrong_order", "Use CrowBuilder to make the crow first", *"   "),
     "ERROR: Failed to enqueue the inference batch": ("failed_part", "Failed to enqueue the inference batch", *"   "),
     "[error] Engine net.FP32.plan load failed": ("refused_load", "[error] Engine net.FP32.plan load failed", *"   "),
     "recipe for target 'out/libwarp.so' failed": ("failed_word", "recipe for target 'out/libwarp.so' failed", *"   "),
