@@ -95,7 +95,7 @@ def told_of(text: str, version: Sequence[int] | None) -> Mapping[str, str]:
             if package.name in names and package.holds(release(stated)):
                 told.setdefault("package", f"{package.fact}. | {package.way}")
         rows = [row for row in records("lifetimes", Lifetime) if row.name in names]
-        if not this and any(row.last is None and (row.of == "PyPI" or not row.words) for row in rows):
+        if not this and any(row.last is None and (row.of in {"PyPI", "trtexec"} or not row.words) for row in rows):
             continue  # the name still exists: only a stated release could rule it out
         if rows and not any(this and row.holds(this) for row in rows):
             cause, way = beyond(f"{rows[0].name} is {_PLACES.get(rows[0].of, 'in TensorRT')}", rows, this)

@@ -21,7 +21,7 @@ from trtforensics.knowledge.periods import told_of
             "Unknown option: --nvtxMode",
             None,
             "gone",
-            "up to 9.3. | Use --profilingVerbosity. Or: Use TensorRT up to 9.3.",
+            "from 7.1 to 9.3. | Use --profilingVerbosity. Or: Use TensorRT from 7.1 to 9.3.",
         ),
         ("DLA core 0", (11, 2, 1), "gone", "up to 10.7 and from 11.4.1 on, and this is TensorRT 11.2.1. | Go back"),
         ("--workspace flag", (8, 6, 1), "deprecated", "--workspace is deprecated from 8.4 on: use --memPoolSize"),

@@ -98,7 +98,7 @@ COLUMNS = {
         "source": TEXT,
     },
     "builder_flags": {"flag": r"[A-Z]\w+", "trtexec": r".+", "polygraphy": ".*", "source": TEXT},
-    "dla": {"operator": r"\w+", "runs": "native|rewritten|build-time|no", "first": RELEASE, "source": TEXT},
+    "dla": {"operator": r"\w+", "runs": "native|rewritten|build-time|no", "first": PATCH, "source": TEXT},
     "error_codes": {
         "kind": "builder|cublas|cuda|cudnn|parser",
         "code": r"\d+",
