@@ -53,9 +53,6 @@ class GraphForm(StrEnum):
         return self in {GraphForm.SVG, GraphForm.PNG, GraphForm.PDF}
 
 
-DATA_FORMS = (GraphForm.JSON, GraphForm.GRAPHML, GraphForm.DOT)
-
-
 def export(graph: nx.MultiDiGraph, form: GraphForm) -> Iterator[bytes]:
     """Give a graph as node-link JSON, GraphML or DOT, secrets masked, in blocks: it may be far longer than the log."""
     writers = {GraphForm.JSON: to_json, GraphForm.GRAPHML: to_graphml, GraphForm.DOT: to_dot}

@@ -9,7 +9,7 @@ from pathlib import Path
 from trtforensics.console.progress import Progress
 from trtforensics.console.secrets import masked
 from trtforensics.model.log import BuildLog
-from trtforensics.parsers.text.source import MAX_BYTES, Source, open_source
+from trtforensics.parsers.text.source import Source, open_source
 from trtforensics.parsers.text.text import LogText
 from trtforensics.parsers.text.windows import CUT_LINE, LONGEST_LINE, Window
 from trtforensics.sources.build_log import load_build_log, read_build_log
@@ -69,9 +69,9 @@ QuotedLog = ShownLog | ReadLog
 """A parsed log whose lines can be quoted."""
 
 
-def quote_file(path: str, lines: Collection[int], *, max_bytes: int = MAX_BYTES) -> Mapping[int, str]:
+def quote_file(path: str, lines: Collection[int]) -> Mapping[int, str]:
     """Return the text of some lines of any file, as :meth:`ReadLog.quote` does."""
-    with open_source(path, max_bytes=max_bytes) as source:
+    with open_source(path) as source:
         return _quotes(source.windows(), lines)
 
 

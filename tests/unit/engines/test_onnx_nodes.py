@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,13 @@ def test_every_fate_cites_its_line(load: Callable[[str], BuildLog]) -> None:
         "folded": FateKind.NO_LAYER,
         "scale": FateKind.FUSED,
         "act": FateKind.FUSED,
+    }
+    assert dict(Counter(str(fate.kind) for fate in found.values())) == {
+        "engine layer": 2,
+        "eliminated": 2,
+        "?": 1,
+        "no layer": 1,
+        "fused": 2,
     }
     assert found["gone"].text == "eliminated by ShuffleErasure, line 21"
     assert found["act"].text == "into conv by QConvScaleFusion, line 23"

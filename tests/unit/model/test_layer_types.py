@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.support.engine_builds import layer
+from tests.support.engine_builds import build_of, layer
 from tests.support.for_each import for_each
 from tests.support.sample_session import Scribe
+from trtforensics.engines.facts import EngineFacts
+from trtforensics.engines.why import Reasons
 from trtforensics.model.layer_types import operation_of, operation_of_type
+from trtforensics.model.log import EngineTensor
+from trtforensics.tables.layers import compute_text
 
 
 @for_each(
@@ -41,3 +45,48 @@ def test_what_a_dump_calls_the_operation_counts_except_for_deconvolutions(
 ) -> None:
     fields = {"ParameterType": parameter} if parameter else {}
     assert operation_of(replace(layer(Scribe(), "l", type_), fields=fields)) == operation
+
+
+@for_each(
+    ("types", "runs", "reformats", "computes", "reason"),
+    [
+        ("Constant NoOp", False, False, "·", "runs no kernel"),
+        ("TrainStation signal wait", False, False, "·", "TensorRT put it in to synchronise streams"),
+        ("shape_call ShapeHostToDevice DeviceToShapeHost", False, False, "·", ""),
+        ("Reformat MyelinReformat", True, True, "·", ""),
+        ("Slice Gather Concat Concatenation Padding Copy CopyPackedKernel Shuffle", True, False, "·", ""),
+        ("CaskConvolution kgen gemm Myelin PluginV2 SoftMax", True, False, "?", ""),
+    ],
+)
+def test_what_a_type_of_layers_does(types: str, *, runs: bool, reformats: bool, computes: str, reason: str) -> None:
+    scribe = Scribe()
+    made = [layer(scribe, f"layer {number}", kind) for number, kind in enumerate(types.split())]
+    engine = EngineFacts(build_of(scribe, (), *made))
+    reasons = Reasons(engine.build)
+    for facts in engine.layers:
+        assert (facts.runs_kernel, facts.is_reformat, compute_text(facts)) == (runs, reformats, computes), facts.name
+        assert reason in {"", *(each.text for each in reasons.why(facts.layer))}, facts.layer.type
+
+
+@for_each(
+    ("type_", "inside", "work", "shown"),
+    [
+        *((kind, True, None, None) for kind in ("Myelin", "kgen", "runtime_fusion", "gemm")),
+        *((kind, True, None, None) for kind in ("Plugin", "PluginV2", "PluginV3")),
+        *((kind, False, 2 * 64 * 64, 0) for kind in ("Convolution", "Deconvolution", "ConvActPool")),
+        ("PointWiseV2", False, None, 0),
+    ],
+)
+def test_weights_of_a_layer_whose_inside_no_dump_shows_are_not_known(
+    type_: str, *, inside: bool, work: int | None, shown: int | None
+) -> None:
+    prefix = "Conv" if type_ == "ConvActPool" else ""
+    fields = {f"{prefix}Kernel": "[1,1]", f"{prefix}Groups": "1", f"{prefix}OutMaps": "64"}
+    fields |= {"ConvPrePadding": "[0,0]", "ConvPostPadding": "[0,0]", "ConvStride": "[1,1]", "ConvDilation": "[1,1]"}
+    scribe = Scribe()
+    tensors = (EngineTensor("x", "Float", (1, 64, 1, 1)),)
+    made = replace(layer(scribe, "l", type_), fields=fields, inputs=tensors, outputs=tensors)
+    (facts,) = EngineFacts(build_of(scribe, (), made)).layers
+    assert (facts.weights_bytes is None) is inside
+    assert facts.weights_bytes == shown
+    assert (facts.work.operations if facts.work else None) == work

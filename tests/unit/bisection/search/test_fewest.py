@@ -129,3 +129,18 @@ def test_what_decides_is_built_twice(wrong: set[int]) -> None:
     assert [set(each) for each in second] == expected[: expected.index(wrong) + 1 if wrong else 3]
     assert search.result().status is (Status.INCONCLUSIVE if wrong else Status.CERTIFIED)
     assert not wrong or "this looks flaky: use --repeat" in search.result().why
+
+
+@for_each(
+    ("verdict", "status", "why"),
+    [
+        (Verdict.GOOD, Status.NOT_REPRODUCED, "the build is good as it is"),
+        (Verdict.UNRESOLVED, Status.INCONCLUSIVE, "the build cannot be judged as it is"),
+    ],
+)
+def test_a_build_that_is_not_bad_as_it_is_is_the_only_probe(verdict: Verdict, status: Status, why: str) -> None:
+    answer, switched = searched(4, lambda _: verdict)
+    assert (answer.status, answer.culprits, answer.suspects) == (status, (), frozenset(range(4)))
+    assert answer.why.startswith(why)
+    assert switched == [frozenset()]
+    assert [each.active for each in answer.evidence] == [frozenset(range(4))]
