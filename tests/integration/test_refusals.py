@@ -147,15 +147,15 @@ def run(
 
 
 def tries(name: str, calls: list[tuple[object, ...]], *, each: bool) -> Iterator[tuple[int, int]]:
-    """Give calls with errors: three errors for each place where a short command calls, or a few calls of each command.
+    """Give calls with errors: two errors for each place where a short command calls, or a few calls of each command.
 
     The first and the last call of a place are taken.
     """
     if each and name not in LONG:
         for call in first_and_last(calls):
-            yield from ((call, ERRORS[(call * 7 + shift) % len(ERRORS)]) for shift in (0, 5, 10))
+            yield from ((call, ERRORS[(call * 7 + shift) % len(ERRORS)]) for shift in (0, 5))
         return
-    step = max(len(calls) // (40 if each else 4), 1)
+    step = max(len(calls) // (30 if each else 4), 1)
     yield from ((call, ERRORS[call % len(ERRORS)]) for call in range(1, len(calls) + 1, step))
 
 

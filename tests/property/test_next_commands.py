@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from tests.emulator.engine.foreign import Transformer
 from tests.support.command_lines import Proposal, harms_of, proposals, workspace_of
-from tests.support.for_each import for_each
 from tests.support.marked_logs import marked
 from tests.support.repository import ROOT
 from tests.unit.findings.rules.examples import EXAMPLES
@@ -22,6 +21,9 @@ from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from trtforensics.findings.finding import Report
+    from trtforensics.sources.quoting import QuotedLog
 
 VERSIONS = ("10.16.1", "10.12.0", "11.1.0", "8.6.1", "8.0.3")
 OPTIONS = (
@@ -64,7 +66,11 @@ LINES = tuple(
 def check(path: Path) -> int:
     """Assert that each proposed command on a log can be typed; return how many there are."""
     log = read_log(str(path), max_bytes=1 << 30, on_progress=lambda _: None)
-    report = judge(Inputs([log]), Suppression())
+    return check_report(log, judge(Inputs([log]), Suppression()))
+
+
+def check_report(log: QuotedLog, report: Report) -> int:
+    """Assert that each proposed command of a report can be typed; return how many there are."""
     assert harms_of(report, [log.log]) == {}
     found = [one for finding in report.findings for one in proposals(finding, log.log) if one.command]
     assert [problem for one in found for problem in one.problems()] == []
@@ -98,15 +104,6 @@ def test_on_the_corpus(corpus: Path) -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "testdata" / "logs").glob("*.log")), ids=lambda path: path.name)
 def test_on_the_logs_of_the_project(path: Path) -> None:
     check(path)
-
-
-@pytest.mark.slow
-@for_each("code", sorted(EXAMPLES))
-def test_on_the_example_of_each_rule(code: str, tmp_path: Path) -> None:
-    example = EXAMPLES[code].fires
-    text = marked(example).text if isinstance(example, str) else example.log().text()
-    (tmp_path / "build.log").write_text(text, encoding="utf-8", newline="\n")
-    check(tmp_path / "build.log")
 
 
 @pytest.mark.parametrize("detailed", [False, True])

@@ -43,7 +43,7 @@ def test_a_repaired_model_is_equal_but_for_what_is_listed(random: Random, names:
 
 
 @pytest.mark.slow
-@examples(40)
+@examples(24)
 @given(st.randoms(use_true_random=False))
 def test_each_repair_keeps_what_a_model_computes(random: Random) -> None:
     with TemporaryDirectory() as folder:
