@@ -54,6 +54,12 @@ SAID = {
     "Validation failed: Crow::kINT8 == in.type": ("refused_type", "a check fails: INT8 must be in's type", *"   "),
     "Executing the crow engine failed!": ("failed_part", "Executing the crow engine failed!", *"   "),
     "ValueError: crow 'a' did not resolve to a wing": ("missing_part", "crow 'a' did not resolve to a wing", *"   "),
+    "The crow was mutated in a constant flight!": (
+        "unsupported_form",
+        "The crow was mutated in a constant flight!",
+        *"   ",
+    ),
+    "RuntimeError: /srv/crows is not a directory": ("unusable_file", "/srv/crows is not a directory", *"   "),
     "Use CrowBuilder to make the crow first": ("wrong_order", "Use CrowBuilder to make the crow first", *"   "),
     "ERROR: Failed to enqueue the inference batch": ("failed_part", "Failed to enqueue the inference batch", *"   "),
     "[error] Engine net.FP32.plan load failed": ("refused_load", "[error] Engine net.FP32.plan load failed", *"   "),
