@@ -23,8 +23,10 @@ _BELOW = 2
 """Lines below an error that may name its subject."""
 CLASSES = tuple(classes())
 """The kinds of notes on errors that explain themselves."""
-_NUMBER = re.compile(r"0x[0-9a-fA-F]+|(?<![\w.])[0-9]+(?:\.[0-9]+)?(?!\w)")
-"""What may differ in messages that are alike: times, processes, addresses, sizes."""
+_NUMBER = re.compile(
+    r"0x[0-9a-fA-F]+|(?<![\w.])[0-9]+(?:\.[0-9]+)?(?!\w)|(?<=no member named ).*|^\S+(?= error: .* no member named )"
+)
+"""What may differ in messages that are alike: times, processes, addresses, sizes; members and places in code."""
 _LONGEST = 320
 """Characters of a sentence that a title holds."""
 

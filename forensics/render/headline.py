@@ -26,6 +26,8 @@ _NAMES = {row["program"]: row["name"] for row in rows("programs", "trtforensics.
 _WORDS = {Ending.NONE: "ENDED WITHOUT A VERDICT"}
 _OF_THE_LOG = {"TF701", "TF702", "TF705"}
 """Findings about what a log does not hold, which is no error of its run."""
+_OF_COMPILERS, _RESULTS = {"compilation failed", "linking failed"}, 3
+"""What fails before any program runs; the figures behind an error that show that a program went on."""
 _ENDINGS = {Outcome.PASSED: Ending.PASSED, Outcome.FAILED: Ending.FAILED, Outcome.TRUNCATED: Ending.NONE}
 _VENDOR = re.compile(r"^(?:NVIDIA )?(?:GeForce )?")
 TYPES = {element.name: element.option for element in ELEMENT_TYPES.values() if element.option}
@@ -66,6 +68,8 @@ class Headline:
     """What the run came to, or what failed in it, where the program gives no verdict."""
     is_verdict: bool = True
     """Whether the program itself says how it ended."""
+    stated: tuple[int, ...] = ()
+    """The lines of what the program states."""
     root: str = ""
     release: str = ""
     gpu: str = ""
@@ -123,11 +127,14 @@ def with_root(headline: Headline, code: str, line: int, text: str) -> Headline:
     """
     place = f", root {code} in line {line}"
     if not headline.passed:
-        from trtforensics.parsers.builds.run_outcomes import failure_of  # noqa: PLC0415 - the first picture has no root
+        from trtforensics.parsers.builds.run_outcomes import SPOILED, failure_of  # noqa: PLC0415 - the first picture has no root
 
         failed = "" if code in _OF_THE_LOG else failure_of(text, code)[0] or "error"
-        reached = headline.reached or failed * (headline.ending is Ending.NONE)
-        return replace(headline, at=place, root=code, reached=reached)
+        unended, parts = headline.ending is Ending.NONE, headline.parts
+        reached = headline.reached or failed * (unended or failed in _OF_COMPILERS)
+        if unended and failed and sum(at > line for at in headline.stated) >= _RESULTS:
+            reached, parts = "went on after an error", tuple(part for part in parts if part not in SPOILED)
+        return replace(headline, at=place, root=code, reached=reached, parts=parts)
     reached = headline.reached or "came to its end" * ((headline.line or 0) > line)
     ended = replace(headline, ending=Ending.NONE, at=f" AFTER AN ERROR{place}", root=code, reached=reached)
     return headline if headline.is_verdict else ended
@@ -156,18 +163,17 @@ def _of_run(log: BuildLog, run: Run, differing: str = "") -> Headline:
     builds = [build for build in log.builds if build.index in run.builds]
     outcome = run.outcome
     error = outcome.survived
-    is_plain = outcome.ending is Ending.PASSED and not outcome.reached
+    is_plain = outcome.ending in {Ending.PASSED, Ending.NONE} and not outcome.reached
     failed = sum(build.outcome is Outcome.FAILED for build in builds)
     at = "" if outcome.span is None or is_plain else f" (line {outcome.span.line})"
     if error is not None:
         at = f"{'' if outcome.reached else ' AFTER AN ERROR'} (line {error.span.line})"
-    elif outcome.ending is Ending.NONE and not outcome.reached:
-        at = ""
     processes = max((build.number("processes") or 0 for build in builds), default=0)
     name = f"{_NAMES.get(run.program, '')} {run.subcommand or run.version or ''}".strip()
     parts = (
         _with_version(name, builds) if run.uses_tensorrt else f"{name or 'a program'} without TensorRT",
-        *_setting(builds),
+        _agreed(_gpus(builds)),
+        _agreed({*map(_types, builds)}),
         differing,
         ", ".join(word for word in run.setting.split(", ") if _VENDOR.sub("", word) not in _gpus(builds)),
         "engine " + shortened(re.split(r"[/\\]", run.loaded_file)[-1], _NAME) if run.loaded_file else "",
@@ -180,11 +186,13 @@ def _of_run(log: BuildLog, run: Run, differing: str = "") -> Headline:
         error.spoils if error is not None else "",
         last_phase(run),
     )
+    stated = tuple(each.span.line for each in run.results if each.stated is not None)
     place = (run.first_line, run.last_line, run.index, outcome.span.line if outcome.span is not None else None)
     headline = Headline(outcome.ending, at, tuple(filter(None, parts)), *place, outcome.reached, outcome.is_verdict)
     release, gpu = _agreed(_releases(builds)), _agreed(_gpus(builds))
     known = next((figures for build in reversed(builds) if (figures := build.figures("latency_ms"))), {})
-    return replace(headline, release=release, gpu=gpu, latency_ms=known.get("median", known.get("mean")))
+    latency = known.get("median", known.get("mean"))
+    return replace(headline, release=release, gpu=gpu, latency_ms=latency, stated=stated)
 
 
 def last_phase(run: Run) -> str:
@@ -215,14 +223,6 @@ def _releases(builds: Sequence[Build]) -> set[str]:
 def _gpus(builds: Sequence[Build]) -> set[str]:
     devices = (build.option("device", "Selected Device") or "" for build in builds)
     return {_VENDOR.sub("", device.strip()) for device in devices} - {""}
-
-
-def _setting(builds: Sequence[Build]) -> Iterator[str]:
-    """Give the GPU, and the types that the build was allowed to use; of a loaded engine these are unknown."""
-    yield from filter(None, [_agreed(_gpus(builds))])
-    types = {_types(build) for build in builds}
-    if len(types) == 1:
-        yield types.pop()
 
 
 def _types(build: Build) -> str:
@@ -367,5 +367,5 @@ def _of_files(build: Build) -> Headline:
     ending = _ENDINGS.get(build.outcome)
     name = "trtexec" if build.tool is Tool.TRTEXEC else ""
     what = f"files of an engine of {counted(layers, 'layer')}" if layers and ending is None else ""
-    parts = (_with_version(name, [build]), what, *_setting([build]), *_numbers([build]))
+    parts = (_with_version(name, [build]), what, _agreed(_gpus([build])), _types(build), *_numbers([build]))
     return Headline(ending, "", tuple(filter(None, parts)), build.first_line, build.last_line, build.index)

@@ -62,6 +62,7 @@ _ANNOUNCED = ("banner", "poly_run")
 """Programs that announce themselves print a verdict at their end."""
 _FAILURES = [*rows("failures", "trtforensics.parsers.builds")]
 """What failed by a word of an error's text and the code of its finding, what that leaves, if a build stops by it."""
+SPOILED = {row["spoils"] for row in _FAILURES}
 _TOOLS = [*rows("polygraphy", "trtforensics.parsers.builds")]
 """What shows a tool of Polygraphy, where all of these kinds are there; its subcommand, and what it came to."""
 _FOLDERS = re.compile(r"(?<!\w)\.{0,2}/(?:[^\s/]+/)*")
@@ -224,11 +225,9 @@ class RunEvidence:
 
     def _process(self) -> _Ended | None:
         """Return what ended the process: the user, the system, a crash, an exception."""
-        early = []
-        for names, ending, why in _EARLY_ENDS:
-            lines = self._view.lines(*names)
-            if lines and not self._works_after(lines[-1]) and not self._cell_after(lines[-1]):
-                early.append(_Ended(ending, lines[0], why))
+        ends = ((self._view.lines(*names), ending, why) for names, ending, why in _EARLY_ENDS)
+        last = [each for each in ends if each[0] and not self._works_after(each[0][-1])]
+        early = [_Ended(ending, at[0], why) for at, ending, why in last if not self._cell_after(at[-1])]
         if early:
             return min(early, key=lambda ended: ended.line or 0)
         raised, heads = self._raised, self._view.lines("raised_cell", "traceback")
@@ -326,12 +325,8 @@ class RunEvidence:
 
     def _went_wrong(self, since: int = 0) -> bool:
         """Whether an error, an exception or a failed build stands behind a line."""
-        failed = [
-            *self._raised,
-            *self._view.lines("build_failed", "build_stopped"),
-            *(self._told[:1] if self._told is not None else ()),
-        ]
-        return max(failed, default=0) > since
+        told = 0 if self._told is None else self._told[0]
+        return max([*self._raised, *self._view.lines("build_failed", "build_stopped"), told]) > since
 
     def _is_uncaught(self, line: int) -> bool:
         """Whether an exception ended the program: it says little more, or only what it had printed before.
@@ -403,11 +398,8 @@ class RunEvidence:
 
     def _own_after(self, line: int) -> int:
         """Count the lines behind a line that TensorRT, or a program that drives it, wrote."""
-        return self._said_after(line) - self._others_after(line)
-
-    def _others_after(self, line: int) -> int:
-        return sum(number > line for number in self._view.lines("other"))
+        return self._said_after(line) - sum(number > line for number in self._view.lines("other"))
 
     def _goes_on_after(self, line: int) -> bool:
         """Whether TensorRT or the program has something else to say behind an error."""
-        return self._own_after(line) > 0 or self._others_after(line) >= _GOES_ON
+        return self._own_after(line) > 0 or self._said_after(line) >= _GOES_ON

@@ -45,7 +45,7 @@ _NUMBER = r"-?[0-9]+(?:[.,][0-9]+)*(?:e[-+]?[0-9]+)?"
 _FIGURE = re.compile(
     rf"(?<![\w.:/'\"-])(?P<number>{_NUMBER})(?! ?[0-9:])(?:{_WORDS['spread']}(?= ?(?:{_UNIT})))?"
     rf"(?: ?(?P<unit>{_UNIT})(?:{_EACH})?(?![\w/]| ?=))?"
-    r"(?![\w:'/]|\.[0-9])"
+    r"(?![\w:'/]|\.[0-9]|-[0-9]{2}-)"
 )
 _MEASURES, _MEMORY, _SIGNED, _LOGGED = (_FORMS[what] for what in ("measure", "memory", "signed", "logger"))
 _NO_RESULT = re.compile("|".join(f"(?:{_WORDS[word]})" for word in ("setting", "progress", "notebook", "source code")))
@@ -146,7 +146,8 @@ def _segments(log: LinesView, found: Sequence[_Stated]) -> list[tuple[int, str]]
     """Return the sides with the lines at which they begin; those without a figure between make one."""
     loggers, figures = [(0, ""), *log.each("dialect", "dialect")], {line for line, *_ in found}
     texts = ((line, str(text)) for line, text in log.each("untyped", "text") if line not in figures)
-    of_engines, framework = (_TF_TRT, "TF-TRT") if log.has(*_TF_TRT) else (_ENGINE, "TensorRT")
+    is_tf = log.has(*_TF_TRT[1:]) or len(log.lines(_TF_TRT[0])) > len(log.lines("tftrt_unloaded"))
+    of_engines, framework = (_TF_TRT, "TF-TRT") if is_tf else (_ENGINE, "TensorRT")
     changes: list[tuple[int, int, Mapping[str, str]]]
     changes = [(line, _FRAMEWORK, {"framework": framework}) for line in log.lines(*of_engines)]
     for line, path in log.each("own_saved", "name") if of_engines is _TF_TRT else ():

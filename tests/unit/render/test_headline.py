@@ -320,6 +320,29 @@ def test_a_program_that_came_to_its_end_beside_a_root_did_not_pass(load: Load) -
 
 
 @pytest.mark.parametrize(
+    ("figures", "outcome"),
+    [(2, "LOADING FAILED, root TF630 in line 1"), (3, "WENT ON AFTER AN ERROR, root TF630 in line 1")],
+)
+def test_a_program_that_states_results_behind_an_error_went_on(load: Load, figures: int, outcome: str) -> None:
+    error = (
+        "[TRT] [E] 4: [runtime.cpp::deserializeCudaEngine::65] Error Code 4: Internal Error (deserialization failed.)"
+    )
+    said = "".join(f"Accuracy of nest {n}: {60 + n} %\n" for n in range(figures))
+    (headline,) = headlines(load(f"{error}\n{said}The rest follows\nand more of it\n"))
+    rooted = with_root(headline, "TF630", 1, error)
+    assert (rooted.outcome, "there is no engine to run" in rooted.parts) == (outcome, figures < 3)
+
+
+def test_a_compiler_that_failed_is_said_to_have(load: Load) -> None:
+    (failed,) = headlines(load("[TRT] [V] said\nmake: *** [Makefile:7: nest.o] Error 1"))
+    error = "nest.cpp:7:2: error: 'struct Nest' has no member named 'egg'"
+    assert with_root(failed, "TF940", 1, error).outcome == "COMPILATION FAILED, root TF940 in line 1"
+    assert (
+        with_root(failed, "TF940", 1, "undefined reference to `egg'").outcome == "LINKING FAILED, root TF940 in line 1"
+    )
+
+
+@pytest.mark.parametrize(
     ("said", "outcome"),
     [
         ("[8] Assertion failed: axis >= 0 && axis < nbDims", "IMPORT FAILED, root TF149 in line 2"),

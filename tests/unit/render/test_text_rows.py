@@ -124,6 +124,20 @@ def test_a_stamp_of_no_day_is_no_date(tmp_path: Path) -> None:
     assert [row.text.partition(";")[0] for row in pauses(read)] == ["from 14:31:10 to 14:31:40, 30 s"]
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "step"),
+    [
+        ("Serializing engine to out/nest.engine", "Engine serialized. Total time: 00:00:50", "loading the engine"),
+        ("80 weights are affected by this issue", "CUDA lazy loading is not enabled.", "starting CUDA"),
+    ],
+)
+def test_what_comes_behind_a_build_starts_and_loads_nothing(first: str, second: str, step: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_text(f"[11/21/2026-10:05:00] [TRT] [I] {first}\n[11/21/2026-10:05:50] [TRT] [I] {second}\n")
+    read = read_log(str(path), max_bytes=1 << 30, on_progress=lambda _: None)
+    assert not any(step in row.text for row in pauses(read))
+
+
 def test_a_log_of_one_second_or_without_stamps_has_none(tmp_path: Path) -> None:
     for text in ("[11/21/2026-10:00:10] [TRT] [I] a\n[11/21/2026-10:00:11] [TRT] [I] b", "[TRT] [I] a", ""):
         (tmp_path / "b.log").write_text(text or "[TRT] [I] x")
@@ -245,6 +259,11 @@ def test_what_all_lines_say_is_repeated_with_its_parts_together() -> None:
     made_up, batches = (row.text for _, row in telling_lines(text))
     assert "made up for the data: a [1], b [1, 2]; --input-shapes" in made_up
     assert batches == "2401 samples were computed, most of them in batches of 2 (line 3)"
+
+
+def test_loads_least_time_is_not_the_process_before_it() -> None:
+    text = text_of('"pid": 71, "tid": 71, "ts": 9ns : min_duration (ms): 60000\n')
+    assert [row.text for _, row in telling_lines(text)] == ["the test has to last 60000 ms at least (line 1)"]
 
 
 def test_the_release_that_pip_installed_is_told() -> None:

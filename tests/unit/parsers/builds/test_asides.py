@@ -300,6 +300,7 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
             "TensorRT: export success ok 479.3s",
             "serialize cuda engine to file: /m/a.engine successfully",
             "build engine in 7.5 Sec",
+            "INFO:Builder:Serializing engine to file: /m/a.engine",
         ],
         ["TensorRT: export failure", "build engine in FP16"],
     ),

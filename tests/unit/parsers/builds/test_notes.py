@@ -30,6 +30,19 @@ def test_a_line_of_another_programs_quiet_level_reports_no_error(
     assert [note.kind for note in load(f"[11/21/2026-10:05:00] [TRT] [V] x\n{line}").builds[0].notes] == kinds
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        'Output [Text 0 Beam 0]: "He died in 1868."',
+        "    except ImportError:",
+        "        whether the nest passed or failed.",
+        "CacheManager Init Failed. Error: -29",
+    ],
+)
+def test_an_answer_code_and_alternatives_report_no_error(load: Callable[[str], BuildLog], line: str) -> None:
+    assert load(f"[11/21/2026-10:05:00] [TRT] [V] x\n{line}").builds[0].notes == ()
+
+
 _DYNAMIC = "input mask contains dynamic shape, provide shapes to send along with the request"
 
 

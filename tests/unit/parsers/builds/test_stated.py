@@ -155,6 +155,30 @@ def test_a_comma_is_a_point_unless_it_groups(text: str, number: float) -> None:
     assert number_of(text) == number
 
 
+@for_each(
+    ("before", "text"),
+    [
+        ("", '"pid": 71, "tid": 71, "ts": 512ns : Date + time of test: 2026-11-09T20:38:24Z'),
+        ("", "time of nests: 2026-11-09T20:38:24Z"),
+    ],
+)
+def test_a_date_and_a_stamp_of_load_are_no_figures(load: Load, before: str, text: str) -> None:
+    assert told(load, f"{before}{text}\n") == []
+
+
+@for_each(
+    "between",
+    [
+        "Requirement already satisfied: crow>=1.5 in /opt/py (2.1)",
+        "2026-11-09 W tensorflow/compiler/tf2tensorrt/utils/py_utils.cc:38] TF-TRT Warning: Could not find TensorRT",
+        "2026-11-09 20:30:37,706 - [modelopt][onnx] - INFO - Exported baseline model out/crow.txt",
+    ],
+)
+def test_what_installs_and_warns_gives_figures_no_side(load: Load, between: str) -> None:
+    (words, *_) = told(load, f"Average batch time: 44.25 ms\n{between}\nAverage batch time: 32.5 ms\n")
+    assert words.startswith("Average batch time 44.2, 32.5 ms")
+
+
 def test_the_end_of_a_long_log_is_read(load: Load) -> None:
     log = load(OF_TENSORRT + "".join(f"picture {n} is done\n" for n in range(2500)) + "Mean latency: 5 ms\n")
     assert first_stated(log.builds[0].results) == ["stated: Mean latency 5 ms"]
