@@ -33,6 +33,7 @@ _STEP, _LEAST = 0.1, 5
 STATED = {row["what"]: row["pattern"] for row in rows("stated", "trtforensics.parsers.builds")}
 _STATISTIC = re.compile(f"(?:.*summary: )?{STATED['statistic']}", re.IGNORECASE)
 """A name that does not say of what it is."""
+_ACCURACY = re.compile(STATED["accuracy"].replace("|\\b[WC]ER\\b", ""))
 _SIDE = re.compile(STATED["side"])
 """What is compared with another on the same input: a type, a framework."""
 _REFERENCE, _OPTIMIZED = (re.compile(STATED[what]) for what in ("reference", "optimized"))
@@ -42,8 +43,9 @@ _IDLE, _ROUNDED, _PART = 80, 0.03, 0.01
 _WHOLE, _NEARLY = 100, 0.9995
 """From here on numbers are shown without decimals; from here to 1 with more."""
 _UNTOLD = "not told"  # what ran
-_TIMES, _ALIKE = 1.2, 1.1
-"""From here on it is said how many times apart figures of a name are; below, that they are alike."""
+_TIMES, _ALIKE, _LOST = 1.2, 1.1, 0.002
+"""From here on it is said how many times apart figures of a name are; below, that they are alike; a part of an accuracy
+that is lost."""
 
 
 def figure(value: float) -> str:
@@ -84,6 +86,11 @@ def _conclusions(results: Sequence[RunResult]) -> Iterator[tuple[str, SourceSpan
             yield from _parts(name, unit, grouped(values, itemgetter(0)))
     for block in grouped(times, lambda each: (each[1].group, each[1].unit, each[1].row and each[1].name)).values():
         yield from _of_total([(of.row or of.name, number, span) for number, of, span in block])
+    of_rows = grouped(times, lambda each: (each[1].group, each[1].unit, each[1].row))
+    for (_, _, row), block in [*of_rows.items()][:_LABELS]:
+        for words, span in _of_total([(of.name, number, span) for number, of, span in block]) if row else ():
+            yield f"{row}: {words}", span
+    yield from _of_lines(times)
     shares = [each for each in named if _FORMS["busy"].search(each[1].name) and each[1].unit == "%"]
     if shares and (busy := max(shares, key=itemgetter(0)))[0] < _IDLE:
         yield f"the GPU is busy {figure(busy[0])} % of the time at most: it waits for the host", busy[2]
@@ -123,6 +130,40 @@ def _of_total(times: Sequence[tuple[str, float, SourceSpan]]) -> Iterator[tuple[
         if abs(sum(number for _, number, _ in parts) / whole - 1) <= _ROUNDED:
             words = [f"{part} {figure(100 * number / whole)}%" for part, number, _ in parts]
             yield f"{name} is made of {listed(words, _ROWS)}", span
+
+
+def _of_lines(times: Sequence[_Named]) -> Iterator[tuple[str, SourceSpan]]:
+    """Say what part of a total the times beside it in its lines are, and which other time is what they leave."""
+    lines = grouped(times, lambda each: each[2].line).values()
+    names = [(tuple(_name_of(of) for _, of, _ in line), line) for line in lines]
+    for alike, each in grouped(names, itemgetter(0)).items():
+        wholes = [name for name in alike if _FORMS["whole"].search(name)]
+        if len(wholes) != 1 or len({*alike}) < max(len(alike), _SEVERAL) or any(map(_FORMS["mean"].search, alike)):
+            continue
+        if len({of.unit for _, of, _ in each[0][1]}) > 1:
+            continue
+        usual = {name: median(line[at][0] for _, line in each) for at, name in enumerate(alike)}
+        whole = usual.pop(wholes[0])
+        rest = whole - sum(usual.values())
+        if whole <= 0 or rest < -_ROUNDED * whole or (abs(rest) <= _ROUNDED * whole and len(each) == 1):
+            continue  # they overlap, or it is said as the sum of all
+        others = {
+            name for _, of, _ in times if (name := _name_of(of)) not in alike and of.unit == each[0][1][0][1].unit
+        }
+        fits = [
+            name
+            for name in sorted(others)
+            if abs(median(number for number, of, _ in times if _name_of(of) == name) - rest) <= _ROUNDED * rest
+        ]
+        words = [f"{name} {number / whole:.0%}" for name, number in sorted(usual.items(), key=lambda of: -of[1])]
+        if rest > _STEP * whole:
+            words.append(f"{fits[0] if len(fits) == 1 else 'what is not timed'} {rest / whole:.0%}")
+        yield f"of {wholes[0]} {figure(whole)} {each[0][1][0][1].unit} are {', '.join(words)}", each[0][1][0][2]
+
+
+def _name_of(name: StatedName) -> str:
+    """Return what a figure is of, without the number of a run."""
+    return re.sub(r"^(?:\w+ )?[0-9N]+(?:/[0-9N]+)?: ", "", name.group if name.name == "time" else name.name)
 
 
 def _is_rate(name: StatedName) -> bool:
@@ -209,33 +250,68 @@ def _of_sides(name: StatedName, unit: str, sides: Mapping[str, Sequence[_Named]]
     return f"{title}{unit and f' in{unit}'}: {', '.join(words)}{''.join(said)}{cited}"
 
 
-def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
-    """Say how many times the best of some sides is as fast as the one it is measured by, figure by figure."""
+def _gain(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> tuple[str, str, str, list[float]] | None:
+    """Return which of some sides is best, how it stands to the one that it is measured by, and by how much.
+
+    Of accuracies that is the one that loses most.
+    """
     usual = {side: median(value for value, *_ in each) for side, each in sides.items()}
     low, high = (min(usual.values()), max(usual.values())) if usual else (0, 0)
-    if low > 0 and len(sides) >= _SEVERAL and 1 < high / low < _ALIKE:
-        return f" (alike within {high / low - 1:.1%})"
-    is_rate = _is_rate(name)
-    rests = {_SIDE.sub("", side).strip() for side in sides if not side.startswith("before ")} - {""}
+    is_rate, is_accuracy = _is_rate(name), _ACCURACY.search(name.name) is not None
+    rests = {_SIDE.sub("", side).strip(" _-") for side in sides if not side.startswith("before ")} - {""}
     is_usual = not _FORMS["once"].search(name.name)  # a first call holds what is loaded and built
-    comparable = len(sides) > 1 and len(rests) <= 1 and (is_rate or _is_time(name)) and is_usual
-    if low <= 0 or not comparable or high < _TIMES * low:
-        return ""
+    comparable = len(sides) > 1 and len(rests) <= 1 and (is_rate or is_accuracy or _is_time(name)) and is_usual
+    if low <= 0 or not comparable or high < (1 + _LOST if is_accuracy else _TIMES) * low:
+        return None
     if not all(_SIDE.search(side) or side_of(side) for side in sides):
-        return ""
+        return None
     first, *others = sorted(usual, key=usual.__getitem__, reverse=is_rate)
     known = [side for side in others if _REFERENCE.search(side) and not _OPTIMIZED.search(side)]
+    if is_accuracy:
+        return (
+            (first, f"{name.unit} below".strip(), known[0], [usual[known[0]] - usual[first]])
+            if known and first not in known
+            else None
+        )
     other = known[-1] if known else others[0]
     pairs = [*zip(sides[first], sides[other], strict=False)]
     steady = all(is_steady([value for value, *_ in sides[side]]) for side in (first, other))
     numbers = [(usual[first], usual[other])] if steady else [(one, two) for (one, *_), (two, *_) in pairs]
     if (not steady and len({len(sides[side]) for side in (first, other)}) > 1) or not all(map(all, numbers)):
-        return ""
-    ratios = sorted(one / two if is_rate else two / one for one, two in numbers)
+        return None
+    return first, "x as fast as", other, sorted(one / two if is_rate else two / one for one, two in numbers)
+
+
+def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
+    """Say how many times the best of some sides is as fast as the one it is measured by, figure by figure."""
+    gain = _gain(name, sides)
+    if gain is None:
+        usual = [median(value for value, *_ in each) for each in sides.values()]
+        low, high = (min(usual), max(usual)) if usual else (0, 0)
+        least = 1 + _LOST if _ACCURACY.search(name.name) else _ALIKE
+        is_alike = low > 0 and len(sides) >= _SEVERAL and 1 < high / low < least
+        return f" (alike within {high / low - 1:.1%})" if is_alike else ""
+    first, how, other, ratios = gain
     times = " to ".join(dict.fromkeys(f"{ratio:.3g}" for ratio in (ratios[0], ratios[-1])))
     lines = sorted({sides[other][0][2].line, sides[first][0][2].line})
     where = f", lines {lines[0]} and {lines[1]}" if len(lines) > 1 else ""
-    return f" ({first} is {times} x as fast as {other}{where})"
+    return f" ({first} is {times} {how} {other}{where})"
+
+
+def _gains(name: StatedName, tables: Mapping[str, Mapping[str, Sequence[_Named]]]) -> str:
+    """Say of several tables of the same sides by how much the best is ahead, and which sides a table lacks."""
+    gains = {title: gain for title, sides in tables.items() if (gain := _gain(name, sides))}
+    texts = []
+    for (first, how, other), titles in grouped(gains, lambda title: gains[title][:3]).items():
+        ends = sorted((gains[title][3][0], title) for title in titles)
+        words = [f"{value:.3g} ({shortened(title, _NAME)})" for value, title in dict.fromkeys((ends[0], ends[-1]))]
+        texts.append(f"{first} is {' to '.join(words)} {how} {other}")
+    present = [side for sides in tables.values() for side in sides]
+    most = [side for side in dict.fromkeys(present) if present.count(side) > len(tables) / 2]
+    lacking = grouped(tables, lambda title: tuple(side for side in most if side not in tables[title]))
+    for sides, titles in lacking.items() if gains and not _ACCURACY.search(name.name) else ():
+        texts += [f"without {', '.join(sides)}: {listed(titles, _ROWS)}"] if sides else []
+    return ", ".join(texts[:_SHOWN])
 
 
 def _levels(values: Sequence[float]) -> str:
@@ -257,6 +333,8 @@ def _of_group(group: Sequence[_Named]) -> str:
     unit = f" {stated.unit or ('(unit not printed)' if _FORMS['time'].search(stated.name) else '')}".rstrip()
     if len({each.side for _, each, _ in group}) > 1:
         return _of_sides(stated, unit, grouped(group, lambda each: each[1].side or _UNTOLD))
+    if len({value for value, *_ in group}) == 1 and not all(each.group or each.row for _, each, _ in group):
+        return f"{shortened(stated.name, _NAME)} {figure(group[0][0])}{unit}"
     if labels := _labels(group):
         return _of_labels(group, labels, unit)
     means = [each for each in group if _FORMS["mean"].search(each[1].row.lower())]
@@ -305,9 +383,19 @@ def _of_labels(group: Sequence[_Named], labels: Sequence[tuple[str, ...]], unit:
         group, labels = [group[place] for place in means], [labels[place][:-1] for place in means]
         stated = StatedName(f"{labels and group[0][1].row} {stated.name}", "", stated.unit)
     name, values = shortened(stated.name, _NAME), [value for value, *_ in group]
+    of_titles = grouped(zip(labels, group, strict=True), lambda each: " ".join(filter(None, each[0][:-1])))
+    is_sided = len(of_titles) > 1 and all(side_of(each[-1]) for each in labels)
+    tables = {
+        title: {label[-1]: [figure for of, figure in each if of == label] for label, _ in each}
+        for title, each in of_titles.items()
+    }
+    gains = _gains(stated, tables) if is_sided else ""
+    if len(labels) > _LABELS and gains:
+        return f"{name}{unit and f' in{unit}'} of {len(tables)} tables: {gains}"
     if len(labels) > _LABELS:
         ends = [values.index(end(values)) for end in (min, max)]
         words = [f"{shortened(' '.join(filter(None, labels[at])), _NAME)} {figure(values[at])}".strip() for at in ends]
         return f"{name}: {' to '.join(words)}{unit} ({len(labels)} of them, median {figure(median(values))})"
     by_label = grouped(zip(labels, group, strict=True), lambda each: " ".join(filter(None, each[0])))
-    return _of_sides(stated, unit, {label: [one for _, one in each] for label, each in by_label.items()}, is_one=of_one)
+    sides = {label: [one for _, one in each] for label, each in by_label.items()}
+    return f"{_of_sides(stated, unit, sides, is_one=of_one or is_sided)}{gains and f' ({gains})'}"

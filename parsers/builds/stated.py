@@ -52,7 +52,9 @@ _NO_RESULT = re.compile("|".join(f"(?:{_WORDS[word]})" for word in ("setting", "
 _TIMES = _FORMS["time"]
 """Units of measured things: a figure of 0 in one of them means that nothing was measured."""
 _EDGES = " \t:=~<>-*+#.,;|()[]{}'\"→≈"
-_CELL = re.compile(rf"({_NUMBER})(?: *({_UNIT}))?")
+_CELL = re.compile(rf"(?:x(?=[0-9]))?({_NUMBER})(?:{_WORDS['spread']})?(?: *({_UNIT}))?")
+_RULE = re.compile(r"[\s|:+]*-{2,}[\s:-]*[|+][\s|:+-]*")
+"""A cell that is a number; the line below the head of a table."""
 _UNIT_OF_COLUMN = re.compile(rf"[(\[]({_UNIT})(?:{_EACH})?[)\]]")
 _WITH_UNIT = re.compile(rf"[0-9] ?(?:{_UNIT})(?:{_EACH})?(?![\w/])|{_UNIT_OF_COLUMN.pattern}")
 _LITERALS = _WORDS["literals"].split()
@@ -74,48 +76,42 @@ _STATISTICS, _GROUPS, _ABOVE, _WORDS_OF_TITLE = 12, 64, 60, 14
 """Lines from such a title to its last statistic, titles of figures at most, lines to a figure, words of a title."""
 _SIZE = _FORMS["size"]
 """A number of a run that is a title: a batch, a length, a level."""
+_MARKS = "#=*-~"
+"""What stands around the title of a table."""
 _SIZES = re.compile(rf"(?:{_SIZE.pattern}[ _]*)+[=:-]* *[0-9]+\b")
 _SIDES = re.compile(rf"{_WORDS['side']}|{_SIZES.pattern}")
 _UNIT_OF_NAME = re.compile(rf"{_UNIT_OF_COLUMN.pattern}\s*[:=]\s*$")
 
 
-def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, StatedName]]:
-    """Give what programs state, by its line; lines that are ``known`` already are left out."""
-    header: list[str] = []
-    heading, topic = "", ("", "")
-    before = count = since = 0
+def stated(log: LinesView, known: set[int]) -> Sequence[_Stated]:
+    """Return what programs state, by its line; lines that are ``known`` already are left out."""
+    found, tables, heading, topic, since = list[_Stated](), _Tables(), "", ("", ""), 0
     for line, whole in log.each("untyped", "text"):
         text = _FORMS["status"].sub("  ", whole)
         if titled := _FORMS["heading"].match(text[:_LONGEST]):
-            heading = titled[1] or titled[2]
+            heading = tables.title = titled[1] or titled[2]
             continue
-        cells = _cells(text[:_LONGEST]) if line <= before + _GAP else []
-        figures = [*_of_row(header, cells)]
+        if line in known or tables.take(line, text[:_LONGEST], heading):
+            continue
         below = topic if line <= since + _STATISTICS else ("", "")
-        is_hinted = figures or _WITH_UNIT.search(text) or any(map(text.lower().__contains__, _LITERALS))
-        if line in known or not (is_hinted or (below[0] and _OF_TOPIC.search(text))):
+        is_hinted = _WITH_UNIT.search(text) or any(map(text.lower().__contains__, _LITERALS))
+        if not (is_hinted or (below[0] and _OF_TOPIC.search(text))):
             continue
         tags = _TAG.findall(text[:_LONGEST])
         plain = _LOGGED.sub("", _FORMS["conditions"].sub("", text[:_LONGEST]))
         plain = _FORMS["epoch"].sub("", plain) if tags else _FORMS["item number"].sub("", plain)
-        cells = cells or _cells(plain)
-        if figures:
-            before = line
-        elif (
-            any(_is_measure(cell) or _STATISTIC.fullmatch(cell) for cell in cells[1:])
-            or _FORMS["metric"].fullmatch(cells[0])
-        ) and not any(map(_CELL.fullmatch, cells)):
-            header, before = cells, line
-        elif "success" not in plain and (named := _TOPIC.fullmatch(plain)):
-            topic, since = (named[1], named[2] or ""), line
+        if not tables.begin(line, _cells(plain), heading) and "success" not in plain:
+            named = _TOPIC.fullmatch(plain)
+            topic, since = ((named[1], named[2] or ""), line) if named else (topic, since)
         of_line = ": ".join(_FORMS["item"].findall(plain))
-        for name, number in figures or [*_statistics(plain, below)] or _in_line(plain):
-            if isfinite(value := number_of(number)) and (value or not _TIMES.fullmatch(name.unit)):
-                of_what = filter(None, (heading, *tags, of_line, name.group))
-                yield line, value, StatedName(name.name, name.row, name.unit, ": ".join(of_what))
-                count += 1
-        if count >= _MOST:
-            return
+        for name, number in [*_statistics(plain, below)] or _in_line(plain):
+            of_what = filter(None, (heading, *tags, of_line, name.group))
+            found.append((line, number_of(number), replace(name, group=": ".join(of_what))))
+        if len(found) + tables.cells >= _MOST:
+            break
+    found += tables.figures()
+    known_values = (each for each in found if isfinite(each[1]) and (each[1] or not _TIMES.fullmatch(each[2].unit)))
+    return sorted(known_values, key=itemgetter(0))
 
 
 def of_titles(log: LinesView, found: list[_Stated], others: list[_Stated]) -> list[_Stated]:
@@ -290,10 +286,12 @@ def labels_of(titles: Sequence[_Titled], lines: Sequence[int], *, of_engines: bo
 
 def number_of(text: str) -> float:
     """Return a number whose point may be a comma; a comma before three digits groups them. NaN if it is none."""
-    head, comma, tail = text.rpartition(",")
-    is_point = comma and "." not in text and len(tail) != 3  # noqa: PLR2004 - digits of a group
+    mark = max(".,", key=text.rfind)
+    head, found, tail = text.rpartition(mark)
+    if mark == "," and "." not in head and len(tail) == 3 and head != "0":  # noqa: PLR2004 - digits of a group
+        head, found, tail = text, "", ""
     try:
-        return float(f"{head}.{tail}" if is_point else text.replace(",", ""))
+        return float("nan" if mark in head and found else f"{re.sub('[.,]', '', head)}{found and '.'}{tail}")
     except ValueError:
         return nan
 
@@ -303,31 +301,120 @@ def _cells(text: str) -> list[str]:
     if _FORMS["csv"].fullmatch(text):
         return text.split(",")
     cells = _FORMS["rule"].split(text.strip(" |│┃┆\t"))
-    return cells if len(cells) > 1 else _FORMS["cells"].split(cells[0])
+    return [cell.strip("* ") for cell in (cells if len(cells) > 1 else _FORMS["cells"].split(cells[0]))]
 
 
 def _is_measure(text: str) -> bool:
     return _MEASURES.search(text) is not None or _UNIT_OF_COLUMN.search(text) is not None
 
 
-def _of_row(header: Sequence[str], cells: Sequence[str]) -> Iterator[_Figure]:
-    """Give the cells of a table's row below measures, each with the row's first cell."""
-    if len(cells) == len(header) + 1 and cells[0].isdigit():
-        cells = cells[1:]  # a row's number has no header
-    if len(cells) != len(header):
-        return
-    for column, cell in zip(header[1:], cells[1:], strict=True):
-        number = _CELL.fullmatch(cell)
-        is_read = _is_measure(cells[0]) or sum(map(bool, map(_STATISTIC.fullmatch, header))) > 1
-        if number and (_STATISTIC.fullmatch(column) or _FORMS["metric"].fullmatch(header[0])) and is_read:
-            unit, of_row = _UNIT_OF_COLUMN.search(cells[0]), _UNIT_OF_COLUMN.sub("", cells[0]).strip()
-            printed = unit[1] if unit else _FORMS["unit at end"].findall(cells[0])[0]
-            yield StatedName(of_row, column, number[2] or printed), number[1]
-        elif number and _is_measure(column):
-            unit = _UNIT_OF_COLUMN.search(column)
-            name = re.split(r"[:)] ", _UNIT_OF_COLUMN.sub("", column))[0].strip(_EDGES).partition("(")[0].strip()
-            printed = unit[1] if unit else _FORMS["unit at end"].findall(name)[0].lower()
-            yield StatedName(name, cells[0], number[2] or printed), number[1]
+class _Tables:
+    """The tables of a log, each with the title that stands before it."""
+
+    def __init__(self) -> None:
+        self.title, self.cells, self._above, self._tables = "", 0, "", list[_Table]()
+
+    def begin(self, line: int, cells: list[str], heading: str) -> bool:
+        """Begin a table, where cells name what is measured and are no numbers."""
+        named = any(_is_measure(cell) or _STATISTIC.fullmatch(cell) for cell in cells[1:])
+        begins = (named or _FORMS["metric"].fullmatch(cells[0]) is not None) and not any(map(_CELL.fullmatch, cells))
+        if begins:
+            self._tables.append(_Table(cells, line, heading, self.title))
+        return begins
+
+    def take(self, line: int, text: str, heading: str) -> bool:
+        """Whether a line is a row of the table before it; another may be a title, or the rule below a head."""
+        table = self._tables[-1] if self._tables and line <= self._tables[-1].last + _GAP else None
+        above, self._above = self._above, text
+        if table and table.takes(line, _cells(text)):
+            self.title, self.cells = "", self.cells + len(table.header)
+            return True
+        if _RULE.fullmatch(text) and not (table and (table.rows or table.last == line - 1)):
+            self._tables.append(_Table(_cells(above), line, heading, self.title))
+        elif text[:1] in _MARKS or text.endswith(":"):
+            self.title = text.strip(f"{_MARKS} :")
+        return False
+
+    def figures(self) -> Iterator[_Stated]:
+        """Give the figures of all tables; those with one head are told apart by their titles, if each has its own."""
+        of_header = grouped((table for table in self._tables if table.rows), lambda table: tuple(table.header))
+        for alike in of_header.values():
+            is_titled = len({table.title for table in alike} - {""}) == len(alike) > 1
+            for table in alike:
+                yield from table.figures(table.title if is_titled else table.heading)
+
+
+class _Table:
+    """A table of figures: what its columns hold is known when all its rows are."""
+
+    def __init__(self, header: list[str], line: int, heading: str, title: str) -> None:
+        self.header, self.last, self.heading, self.title = header, line, heading, title
+        self.rows: list[tuple[int, list[str]]] = []
+
+    def takes(self, line: int, cells: list[str]) -> bool:
+        """Add a row, where cells are one."""
+        if len(cells) == len(self.header) + 1 and cells[0].isdigit():
+            cells = cells[1:]  # a row's number has no header
+        is_row = len(cells) == len(self.header) and any(map(_CELL.fullmatch, cells[1:]))
+        if is_row:
+            self.rows.append((line, cells))
+            self.last = line
+        return is_row
+
+    def figures(self, group: str) -> Iterator[_Stated]:
+        """Give the cells below measures and those with units, by what their rows are of."""
+        columns = [*zip(*(cells for _, cells in self.rows), strict=True)]
+        found = [[_CELL.fullmatch(cell) for cell in column] for column in columns]
+        are_measured = [_is_measure(head) or _STATISTIC.fullmatch(head) is not None for head in self.header]
+        measured = [
+            at for at, each in enumerate(found) if at and (are_measured[at] or any(cell and cell[2] for cell in each))
+        ]
+        of_rows = self._labels(columns, [at for at in range(len(columns)) if at not in measured])
+        are_statistics = sum(map(bool, map(_STATISTIC.fullmatch, self.header))) > 1
+        of_metric = _FORMS["metric"].fullmatch(self.header[0])
+        heads = [re.split(r"[:)] (?! *\()| ?(?:\+-|±)", _UNIT_OF_COLUMN.sub("", head))[0] for head in self.header]
+        short = [head.strip(_EDGES).partition("(")[0].strip() for head in heads]
+        for (line, (of_row, *_)), (label, of_what), *numbers in zip(self.rows, of_rows, *found, strict=True):
+            for at, number in enumerate(numbers):
+                row, titles, unit = self.header[at], (group, of_what), (number and number[2]) or ""
+                kind = next((kind for kind in ("time", "rate") if _FORMS[kind].fullmatch(unit)), "")
+                if not number or not at:
+                    continue
+                is_statistic = (_STATISTIC.fullmatch(row) or of_metric) and not side_of(label)
+                if is_statistic and (_is_measure(of_row) or are_statistics):
+                    name, unit = _UNIT_OF_COLUMN.sub("", of_row).strip(), unit or _unit_of(of_row)
+                elif at not in measured:
+                    continue
+                elif kind and not are_measured[at] and side_of(row):
+                    name, titles = kind, (*titles, label)
+                else:
+                    name = short[at] if short.count(short[at]) == 1 else re.sub("[()]", "", heads[at]).strip(_EDGES)
+                    row, unit = label, unit or _unit_of(self.header[at])
+                yield line, number_of(number[1]), StatedName(name, row, unit, ": ".join(filter(None, titles)))
+
+    def _labels(self, columns: Sequence[Sequence[str]], rest: Sequence[int]) -> list[tuple[str, str]]:
+        """Say what ran in each row, and what else tells it apart; where no column says what ran, that is its name."""
+        texts = [at for at in rest if not all(map(_CELL.fullmatch, columns[at])) or _SIZE.search(self.header[at])]
+        sided = {at for at in texts if all(map(side_of, columns[at]))}
+        taken: list[int] = []
+        for at in sorted(texts, key=lambda at: at not in sided):
+            is_unlike = len({*columns[at]}) > 1 or len(self.rows) == 1
+            if is_unlike and len({*zip(*map(columns.__getitem__, taken), strict=True)}) < len(self.rows):
+                taken.append(at)
+        sides, others = sided.intersection(taken), [at for at in taken or [0] if at not in sided]
+        parts = []
+        for _, cells in self.rows:
+            spelt = [
+                f"{self.header[at]} " * (at > 0 and _CELL.fullmatch(cells[at]) is not None) + cells[at] for at in others
+            ]
+            parts.append((" ".join(cells[at] for at in sorted(sides)), " ".join(spelt)))
+        return parts if sides else [(other, side) for side, other in parts]
+
+
+def _unit_of(text: str) -> str:
+    """Return the unit that a name holds, as ``Latency (ms)`` and ``latency_ms`` do."""
+    unit = _UNIT_OF_COLUMN.search(text)
+    return str(unit[1] if unit else _FORMS["unit at end"].findall(text)[0].lower())
 
 
 def _statistics(text: str, topic: tuple[str, str]) -> Iterator[_Figure]:

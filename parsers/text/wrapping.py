@@ -42,6 +42,8 @@ _LOGGER = (
 )
 _PREFIXED = re.compile(_LOGGER)
 _INDENTED_LOGGER = re.compile(rb"^[ \t]+(?=" + _LOGGER + rb")", re.MULTILINE)
+_RULE = re.compile(rb"^[ \t:]*-{2,}[-: \t]*\|[-:| \t]*$", re.MULTILINE)
+"""The line below the head of a table, without its first bar."""
 _TICKS = re.compile(rb"^`{1,2}(?=[^`])|(?<=[^`\n])`{1,2}$", re.MULTILINE)
 _TICKED = re.compile(rb"^`{1,2}(?:" + _LOGGER + rb")", re.MULTILINE)
 _ENTITY = re.compile(rb"&(?:gt|lt|amp|quot|apos|nbsp|#39|#x27|#34|#62|#60|#38);")
@@ -87,9 +89,10 @@ def _outermost(text: bytes) -> tuple[str, re.Pattern[bytes]] | None:
     lines = [line for line in text.split(b"\n") if line.strip() and not line.startswith(_FENCE)]
     if not lines:
         return None
-    for name, front, _ in _FRONTS if _shared(lines, _ANY_FRONT) else ():
+    is_table = _RULE.search(text) is not None  # the first cells of its rows are no names
+    for name, front, pasted in _FRONTS if _shared(lines, _ANY_FRONT) else ():
         indented = rb"[ \t]{0,8}" + front
-        if _shared(lines, re.compile(indented)):
+        if (pasted or not is_table) and _shared(lines, re.compile(indented)):
             return name, re.compile(b"^" + indented, re.MULTILINE)
     if _is_numbered(lines):
         return _NUMBERS, _NUMBERED

@@ -360,7 +360,8 @@ def worse_measures(case: Case) -> Iterator[Observation]:
             continue
         sides = re.sub(rf"{re.escape(measure[0])}\W+(?:of|with|for)\W+(?:the )?", "", name.name), name.group
         side = next((each for each in (name.row, *sides) if _OURS.search(each) or _REFERENCE.search(each)), "")
-        key = f"{measure[0].lower()} {name.unit}"
+        of_table = f"{name.name} {name.group}" if side == name.row else ""  # with columns alike, or another model
+        key = f"{measure[0].lower()} {name.unit} {of_table}".rstrip()
         before, label = reference.get(key, (result, ""))
         part = number / (before.number or 1)
         is_worse = part < _KEPT and (before.number or 0) > _SOMETHING if measure["higher"] else part > _GROWN
