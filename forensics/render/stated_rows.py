@@ -75,7 +75,11 @@ def _conclusions(results: Sequence[RunResult]) -> Iterator[tuple[str, SourceSpan
     named = [(each.number, each.stated, each.span) for each in results if each.stated and each.number]
     times = [each for each in named if _is_time(each[1])]
     steps = grouped(
-        [(part[0].lower(), each) for each in times if (part := _FORMS["step"].search(each[1].name))],
+        [
+            (part[0].lower(), each)
+            for each in times
+            if not each[1].row and (part := _FORMS["step"].search(each[1].name))
+        ],
         lambda each: (_FORMS["step"].sub("", each[1][1].name.partition(" per image")[0]).strip(), each[1][1].unit),
     )
     for (name, unit), values in steps.items():
@@ -85,12 +89,25 @@ def _conclusions(results: Sequence[RunResult]) -> Iterator[tuple[str, SourceSpan
         if all(_FORMS["phase"].search(group) for group, _ in values):
             yield from _parts(name, unit, grouped(values, itemgetter(0)))
     for block in grouped(times, lambda each: (each[1].group, each[1].unit, each[1].row and each[1].name)).values():
-        yield from _of_total([(of.row or of.name, number, span) for number, of, span in block])
-    of_rows = grouped(times, lambda each: (each[1].group, each[1].unit, each[1].row))
-    for (_, _, row), block in [*of_rows.items()][:_LABELS]:
-        for words, span in _of_total([(of.name, number, span) for number, of, span in block]) if row else ():
+        yield from _of_total([(of.row or _name_of(of), number, span) for number, of, span in block])
+    for (*_, row), block in grouped(times, lambda each: (each[1].group, each[1].unit, each[1].row)).items():
+        for words, span in _of_total([(of.name, number, span) for number, of, span in block], {}) if row else ():
             yield f"{row}: {words}", span
-    yield from _of_lines(times)
+    lines = [
+        block
+        for block in grouped((each for each in times if not each[1].row), lambda each: each[2].line).values()
+        if len({of.unit for _, of, _ in block}) == 1
+    ]
+    for names, alike in grouped(lines, lambda line: tuple(_name_of(of) for _, of, _ in line)).items():
+        if len(alike) > 1 and not any(map(_FORMS["mean"].search, names)):
+            usual = [median(line[at][0] for line in alike) for at in range(len(names))]
+            others = grouped(
+                (each for each in times if each[1].unit == alike[0][0][1].unit), lambda each: _name_of(each[1])
+            )
+            single = {name: median(number for number, *_ in each) for name, each in others.items() if name not in names}
+            yield from _of_total(
+                [(name, number, alike[0][0][2]) for name, number in zip(names, usual, strict=True)], single
+            )
     shares = [each for each in named if _FORMS["busy"].search(each[1].name) and each[1].unit == "%"]
     if shares and (busy := max(shares, key=itemgetter(0)))[0] < _IDLE:
         yield f"the GPU is busy {figure(busy[0])} % of the time at most: it waits for the host", busy[2]
@@ -120,45 +137,25 @@ def _parts(
         yield f"{name} of {figure(whole / len(titles))} {unit} together{often}: {words}".strip(), columns[0][0][2]
 
 
-def _of_total(times: Sequence[tuple[str, float, SourceSpan]]) -> Iterator[tuple[str, SourceSpan]]:
-    """Say what part of a total each of the times beside it is that add up to it."""
+def _of_total(
+    times: Sequence[tuple[str, float, SourceSpan]], others: Mapping[str, float] | None = None
+) -> Iterator[tuple[str, SourceSpan]]:
+    """Say what part of a total each of the times beside it is; that is all of it, or what is left is named too."""
     totals = [each for each in times if _FORMS["whole"].search(each[0])]
-    parts = sorted((each for each in times if each not in totals), key=itemgetter(1), reverse=True)
-    steps = [each for each in parts if _FORMS["step"].search(each[0])]
-    if len(totals) == 1 and len(steps) < len(parts) and _SEVERAL <= len(times) == len({name for name, *_ in times}):
-        ((name, whole, span),) = totals
-        if abs(sum(number for _, number, _ in parts) / whole - 1) <= _ROUNDED:
-            words = [f"{part} {figure(100 * number / whole)}%" for part, number, _ in parts]
-            yield f"{name} is made of {listed(words, _ROWS)}", span
-
-
-def _of_lines(times: Sequence[_Named]) -> Iterator[tuple[str, SourceSpan]]:
-    """Say what part of a total the times beside it in its lines are, and which other time is what they leave."""
-    lines = grouped(times, lambda each: each[2].line).values()
-    names = [(tuple(_name_of(of) for _, of, _ in line), line) for line in lines]
-    for alike, each in grouped(names, itemgetter(0)).items():
-        wholes = [name for name in alike if _FORMS["whole"].search(name)]
-        if len(wholes) != 1 or len({*alike}) < max(len(alike), _SEVERAL) or any(map(_FORMS["mean"].search, alike)):
-            continue
-        if len({of.unit for _, of, _ in each[0][1]}) > 1:
-            continue
-        usual = {name: median(line[at][0] for _, line in each) for at, name in enumerate(alike)}
-        whole = usual.pop(wholes[0])
-        rest = whole - sum(usual.values())
-        if whole <= 0 or rest < -_ROUNDED * whole or (abs(rest) <= _ROUNDED * whole and len(each) == 1):
-            continue  # they overlap, or it is said as the sum of all
-        others = {
-            name for _, of, _ in times if (name := _name_of(of)) not in alike and of.unit == each[0][1][0][1].unit
-        }
-        fits = [
-            name
-            for name in sorted(others)
-            if abs(median(number for number, of, _ in times if _name_of(of) == name) - rest) <= _ROUNDED * rest
+    parts = {name: number for name, number, _ in times if name != (totals and totals[0][0])}
+    are_steps = all(map(_FORMS["step"].search, parts)) and others is None  # which are said as parts of their sum
+    if len(totals) != 1 or len(times) != len(parts) + 1 or len(parts) < _SEVERAL - 1 or are_steps:
+        return
+    ((name, whole, span),) = totals
+    rest = whole - sum(parts.values())
+    if others is not None and rest > _STEP * whole:
+        fits = [other for other, number in others.items() if abs(number - rest) <= _ROUNDED * rest]
+        parts[fits[0] if len(fits) == 1 else "what is not timed"], rest = rest, 0
+    if abs(rest) <= _ROUNDED * whole:
+        words = [
+            f"{part} {figure(100 * number / whole)}%" for part, number in sorted(parts.items(), key=lambda of: -of[1])
         ]
-        words = [f"{name} {number / whole:.0%}" for name, number in sorted(usual.items(), key=lambda of: -of[1])]
-        if rest > _STEP * whole:
-            words.append(f"{fits[0] if len(fits) == 1 else 'what is not timed'} {rest / whole:.0%}")
-        yield f"of {wholes[0]} {figure(whole)} {each[0][1][0][1].unit} are {', '.join(words)}", each[0][1][0][2]
+        yield f"{name} is made of {listed(words, _ROWS)}", span
 
 
 def _name_of(name: StatedName) -> str:
@@ -269,7 +266,12 @@ def _gain(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> tuple[str,
     known = [side for side in others if _REFERENCE.search(side) and not _OPTIMIZED.search(side)]
     if is_accuracy:
         return (
-            (first, f"{name.unit} below".strip(), known[0], [usual[known[0]] - usual[first]])
+            (
+                first,
+                f"{'points' if name.unit == '%' else name.unit} below".strip(),
+                known[0],
+                [usual[known[0]] - usual[first]],
+            )
             if known and first not in known
             else None
         )

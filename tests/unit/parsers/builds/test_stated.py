@@ -109,6 +109,63 @@ SAID = {
     "fp16_latencyMs_mean=7.5\n": ["fp16_latencyMs_mean 7.5 Ms"],
     "num_bytes=268435456\n": [],
     "int8_build_seconds=164\n": ["int8_build_seconds 164 seconds"],
+    # a table says what ran in one column and of what in another; cells may be bold and hold units
+    "| Net | Runs as | Zeit pro Bild |\n|---|---|---|\n| a | Torch FP32 | 8 ms |\n| a | TensorRT FP16 | **2 ms** |\n"
+    "| b | Torch FP32 | 9 ms |\n| b | TensorRT FP16 | 3 ms |": [
+        (
+            "Zeit pro Bild in ms: a Torch FP32 8, a TensorRT FP16 2, b Torch FP32 9, b TensorRT FP16 3 "
+            "(TensorRT FP16 is 3 (b) to 4 (a) x as fast as Torch FP32)"
+        )
+    ],
+    # sides are columns, with an index before the rows
+    "| # | GPU | PyTorch | TensorRT |\n|---|---|---|---|\n| 1 | big | 6 ms | 2 ms |\n| 2 | small | 9 ms | — |": [
+        "time in ms: big PyTorch 6, big TensorRT 2, small PyTorch 9 (TensorRT is 3 (big) x as fast as PyTorch)"
+    ],
+    "Modell | Punkte acc\n---|---\nvanilla | 0,912\nTRT int8 | 0,874": [
+        "Punkte acc: vanilla 0.912, TRT int8 0.874 (TRT int8 is 0.038 below vanilla, lines 4 and 5)"
+    ],
+    # columns whose names differ in brackets alone; decimal commas; spread; a side that a table lacks
+    "".join(
+        f"# net bs {size}\n| Kind | im/s +-95% | accuracy (A@1) (%) | accuracy (A@5) (%) |\n|---|---|---|---|\n"
+        f"| vanilla | 1.010,5  +1,1 -1,2 | 70.0 | 90.0 |\n" + of_engine
+        for size, of_engine in (
+            (1, "| trt_int8 | 4.042,0 +2,1 -2,2 | 69.0 | 89.5 |\n"),
+            (8, "| trt_int8 | 2.021,0 +2,1 -2,2 | 68.0 | 89.0 |\n"),
+            (9, ""),
+        )
+    ): [
+        (
+            "im/s: net bs 1 vanilla 1010, net bs 1 trt_int8 4042, net bs 8 vanilla 1010, net bs 8 trt_int8 2021, "
+            "net bs 9 vanilla 1010 (trt_int8 is 2 (net bs 8) to 4 (net bs 1) x as fast as vanilla, without trt_int8: "
+            "net bs 9)"
+        ),
+        (
+            "accuracy A@1 in %: net bs 1 vanilla 70, net bs 1 trt_int8 69, net bs 8 vanilla 70, net bs 8 trt_int8 68, "
+            "net bs 9 vanilla 70 (trt_int8 is 1 (net bs 1) to 2 (net bs 8) points below vanilla)"
+        ),
+        (
+            "accuracy A@5 in %: net bs 1 vanilla 90, net bs 1 trt_int8 89.5, net bs 8 vanilla 90, "
+            "net bs 8 trt_int8 89, net bs 9 vanilla 90 (trt_int8 is 0.5 (net bs 1) to 1 (net bs 8) points below "
+            "vanilla)"
+        ),
+    ],
+    "| Stack | Preprocess | Inference | Total |\n|--|--|--|--|\n| torch | 1 ms | 3 ms | 4 ms |\n"
+    "| trt | 1 ms | 1 ms | 2 ms |": [
+        "Preprocess in ms: torch 1, trt 1",
+        "Inference in ms: torch 3, trt 1 (trt is 3 x as fast as torch, lines 4 and 5)",
+        "Total in ms: torch 4, trt 2 (trt is 2 x as fast as torch, lines 4 and 5)",
+        "torch: Total is made of Inference 75%, Preprocess 25%",
+        "trt: Total is made of Preprocess 50%, Inference 50%",
+    ],
+    # what a total's lines leave is another time, where one alone is as long
+    "features: 60 ms\nload: 7 ms\n" + "pass: e2e=100 ms, encoder=30 ms, decoder=10 ms\n" * 2: [
+        "features 60 ms",
+        "load 7 ms",
+        "pass: e2e 100 ms",
+        "encoder 30 ms",
+        "decoder 10 ms",
+        "pass: e2e is made of features 60%, encoder 30%, decoder 10%",
+    ],
 }
 """Lines, and the words that sum them up."""
 NOT_SAID = [
@@ -150,7 +207,10 @@ def test_the_first_line_has_a_rate_a_time_and_an_accuracy_and_the_rest_stands_be
     assert {result.key for result in log.builds[0].results} >= {f"{key} as stated" for key in keys}
 
 
-@for_each(("text", "number"), [("19,41", 19.41), ("1,234", 1234), ("1,234.5", 1234.5), ("-2e-3", -0.002)])
+@for_each(
+    ("text", "number"),
+    [("19,41", 19.41), ("1,234", 1234), ("1,234.5", 1234.5), ("-2e-3", -0.002), ("0,912", 0.912), ("1.376,7", 1376.7)],
+)
 def test_a_comma_is_a_point_unless_it_groups(text: str, number: float) -> None:
     assert number_of(text) == number
 
