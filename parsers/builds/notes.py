@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, takewhile
 from typing import TypeAlias
 
 import numpy as np
@@ -45,12 +45,15 @@ _RAISED = "python_"
 NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 """Names of causes, each with what its rule captures."""
 
-_TYPED, _SOURCE, _MEMBER, _RESULT, _FAMILY, _FAMILY_FRAME = (
+_TYPED, _SOURCE, _MEMBER, _RESULT, _FAMILY, _FAMILY_FRAME, _ANNOUNCED, _BESIDE = (
     re.compile(row["pattern"]) for row in rows("sayings", "trtforensics.parsers.builds")
 )
 """The beginning of an echoed command or code, a legend, a note of pip or CMake: what it names did not fail; a line in a
 traceback that makes the words of the error below it; a member that an object lacks; a line that says how something
-ended, and not why; who prints a line, where it is a program whose messages have classes, also by a frame."""
+ended, and not why; who prints a line, where it is a program whose messages have classes, also by a frame; the end of
+a message whose reason stands in the lines below it; what such lines hold besides."""
+_REASON = 2
+"""Lines that hold a reason: a field's name, and what is wrong with it."""
 _ECHOED = re.compile(f"{_TYPED.pattern}|{unread.CODE.pattern.decode()}")
 _TRIED = 5
 """So many members that an object lacks are a list of members that a program tries."""
@@ -174,7 +177,13 @@ def _texts(log: Log) -> dict[int, list[str]]:
                 for shorter in [other for other in others if other in text]:
                     del others[shorter]
             others[text] = None
-    return whole_rows({line: list(parts) for line, parts in texts.items()})
+    whole = whole_rows({line: list(parts) for line, parts in texts.items()})
+    for line, parts in whole.items():
+        if _ANNOUNCED.search(parts[-1]):
+            below = (whole.get(other, [""])[0] for other in range(line + 1, line + 1 + _REASON))
+            reason = [*takewhile(bool, (_BESIDE.sub("", text).strip() for text in below))]
+            parts[-1] = ": ".join((parts[-1].rstrip(" :"), *reason))
+    return whole
 
 
 def _joined(text: str, following: str) -> tuple[str, str]:

@@ -93,3 +93,23 @@ def test_members_that_a_program_tries_one_by_one_are_no_errors(
 def test_what_code_or_a_log_of_details_says_did_not_happen(load: Callable[[str], BuildLog], line: str) -> None:
     notes = load(f"[11/21/2026-10:05:00] [TRT] [V] x\n{line}").builds[0].notes
     assert not [note for note in notes if note.span.line == 2]
+
+
+@for_each(
+    ("lines", "reason"),
+    [
+        (
+            ["pydantic_core.ValidationError: 2 validation errors for Args", "depth", "  Input should be 3 [type=x]"],
+            "2 validation errors for Args: depth: Input should be 3",
+        ),
+        (
+            ["yaml.scanner.ScannerError: mapping values are not allowed here", '  in "a.yaml", line 5, column 12'],
+            'mapping values are not allowed here: in "a.yaml", line 5, column 12',
+        ),
+    ],
+)
+def test_the_reason_in_the_lines_below_an_error_belongs_to_it(
+    load: Callable[[str], BuildLog], lines: list[str], reason: str
+) -> None:
+    (note,) = load("\n".join(["[11/21/2026-10:05:00] [TRT] [V] x", *lines])).builds[0].notes
+    assert note.text("text") == reason
