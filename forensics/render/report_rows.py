@@ -127,6 +127,10 @@ _OF_FACTS = [(row["name"], re.compile(row["pattern"], re.MULTILINE)) for row in 
 _GATE = re.compile(r"\[PASSED\] \w+: ([0-9.]+) \(Threshold=([0-9.]+)\)")
 _OF_EXCERPT, _SILENT = 20, (PhaseName.IMPORT.value, PhaseName.BUILD.value)
 """Lines of a text that may stop where its owner cut it; the phases in which a program may die without a word."""
+_ELSEWHERE = re.compile(
+    r"(?i)\blog[ _-]?(?:file|path)?s?\b(?:\W+(?:is|are|written|saved|to|in|at|under))*\W*?([\w./~-]+\.(?:log|txt))\b"
+)
+"""A line that names the file that a program's own log goes to."""
 _COMPARISON = re.compile(r"(\w+)(>=|<)(?:([0-9.]+)\*)?(\w[\w.]*)")
 
 
@@ -139,7 +143,11 @@ def _meanings(log: BuildLog, *, further: bool = False) -> Iterator[TimeRow]:
     )
     for build in log.builds:
         run = log.run_of(build)
-        values = {**{each.key: each.number for each in build.results}, **_of_times(build), **_of_build(build)}
+        values = {
+            **{each.key: each.number or bool(each.figures) for each in build.results},
+            **_of_times(build),
+            **_of_build(build),
+        }
         values |= {**_of_run(build, run), **_of_room(build, run)} if run is not None else {}
         values["device"] = build.option("device", "Selected Device") or sm_of(run.setting if run else "")
         values["timeless"] = not timed and not any(each.profiles for each in log.builds)
@@ -196,6 +204,7 @@ def _of_run(build: Build, run: Run) -> Values:
         "headless": run.command_span is not None and run.command_span == run.outcome.span,
         "unended": is_log and run.outcome.reached == "engine loaded",
         "stopped": last_phase(run) if is_log and last_phase(run).endswith(_SILENT) else "",
+        "elsewhere": next((found[1] for each in reversed(build.own_lines) if (found := _ELSEWHERE.search(each.text))), ""),
         "first_calls": any(each.name.startswith("time of one first call") for each in stated),
         "uses": run.uses_tensorrt and not run.only_reads,
         "imported": errors and PhaseName.IMPORT in phases and not any(map(_IMPORTER.search, errors)),
@@ -284,6 +293,7 @@ def _of_build(build: Build) -> Values:
         "loaded": build.loads_engine and not build.engine_layers,
         "pool": _mebibytes(build.option("build", "Memory Pools") or build.option("build", "Workspace") or ""),
         "memory": _mebibytes(build.option("device", "Device Global Memory") or ""),
+        "used": next((note.number("count") for note in build.notes if note.kind == "init_cuda"), 0.0),
         "full": allowed == {FULL},
         "int8_alone": allowed == {FULL, "INT8"},
         "narrow": joined_types(allowed - {FULL}),

@@ -145,13 +145,29 @@ def _of_mlperf(view: LinesView) -> Iterator[_Found]:
     for kind, key in _RATES.items():
         yield from ((line, key, rate) for line, rate in view.each(kind, "number"))
     summaries = [*view.lines("mlperf_summary"), view.last_line + 1]
-    groups: dict[int, tuple[int, dict[str, float]]] = {}
-    for line, name, number in (row for kind in _OF_PERCENTILES for row in view.each(kind, "name", "number")):
+    blocks: dict[int, list[tuple[int, dict[str, float]]]] = {}
+    last = 0
+    for line, name, number in sorted(row for kind in _OF_PERCENTILES for row in view.each(kind, "name", "number")):
         percentile = _MLPERF.fullmatch(name)
-        since = max([first for first in summaries if first <= line], default=line)
+        of_summary = blocks.setdefault(max([first for first in summaries if first <= line], default=line), [])
+        if not of_summary or line > last + 1:
+            of_summary.append((line, {}))
         statistic = f"p{float(percentile[1]):g}" if percentile else name.lower()
-        groups.setdefault(since, (line, {}))[1]["median" if statistic == "p50" else statistic] = number / 1e6
-    yield from ((line, "latency_ms", values) for line, values in groups.values())
+        of_summary[-1][1]["median" if statistic == "p50" else statistic] = number / 1e6
+        last = line
+    for of_summary in blocks.values():
+        groups = list[tuple[int, dict[str, float]]]()
+        for line, values in of_summary:
+            same = [
+                known for _, known in groups if all(known.get(name, value) == value for name, value in values.items())
+            ]
+            groups += [] if same else [(line, values)]
+            (same or [values])[0].update(values)
+        # a scenario of many samples a query tells the latency of queries, which the limit is of, and that of samples
+        yield from (
+            (line, key, values)
+            for key, (line, values) in zip(("latency_ms", "sample_latency_ms"), groups, strict=False)
+        )
 
 
 _OWN = [(row["kind"], row["field"], row["name"]) for row in rows("own_figures", _PACKAGE)]

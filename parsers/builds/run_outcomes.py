@@ -314,7 +314,7 @@ class RunEvidence:
             return None
         ran = max(self._inferred, default=0)
         if ran > since:
-            return _Ended(Ending.PASSED, ran, _NO_END.format("it states its times of inference"), "inference ran")
+            return _Ended(Ending.PASSED, ran, _NO_END.format("it states its inferences"), "inference ran")
         made = max(self._view.lines(*ENGINE_MADE), default=0)
         built = made if made > since else max(loaded, default=0) if begun else 0
         if built > since:

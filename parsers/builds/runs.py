@@ -29,6 +29,11 @@ _MARKS, _WEAK_MARKS = (
 )
 """Programs by what only they print; the first that a run has a line of. Python's logger comes before the weak marks."""
 _NOT_OF_TENSORRT = ("poly_", "mlperf_", "triton_", "of_", "own_", "raised_", "typed_")
+_COUNTED = re.compile(
+    r"(?i)\W*frame[ _](?:number|num|no|id)\W*\d+\b.*\b(?:\w+[ _])?(?:count|objects?|detections?)\b"
+    r"|\W*(?:detected|found) \d+ objects?\b"
+)
+"""The beginning of a line that counts what an inference found in a frame."""
 _NEUTRAL = frozenset(
     {*("message", "untyped", "dialect", "resumed", "blank", "other", "layer_name", "prompt", "cell", "traceback")}
     | {*ENDS, "return_code", *STEPS, "make_code", "signalled"}
@@ -52,6 +57,7 @@ def runs(
         phases, (at, command) = tuple(_phases(view)), _command(view)
         told = tuple(result for build in of_run for result in results[build])
         inferred = [each.span.line for each in told if each.stated is not None and each.stated.is_of_inference]
+        inferred += [line for line, text in view.each("untyped", "text") if _COUNTED.match(text)]
         yield Run(
             index,
             first,

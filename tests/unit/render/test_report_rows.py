@@ -226,6 +226,38 @@ def test_a_latency_far_below_its_limit_and_rare_stalls_are_told(read: Load) -> N
     assert "target of" not in headlines(read(alone))[0].text + said(read(alone))
 
 
+def test_the_latency_of_a_query_is_not_that_of_its_samples(read: Load) -> None:
+    both = "50.00 percentile latency (ns) : {}000000\n99.00 percentile latency (ns) : {}000000\n"
+    of_samples = "Per-sample latency:\nMean latency (ns) : 2000000\n" + both.format(3, 4)
+    log = read(
+        "&&&& RUNNING Harness # ./harness\nMLPerf Results Summary\nQuery latency:\n" + both.format(8, 9) + of_samples
+    )
+    (build,) = log.builds
+    assert build.figures("latency_ms") == {"median": 8, "p99": 9}
+    assert build.figures("sample_latency_ms") == {"mean": 2, "median": 3, "p99": 4}
+    assert "the latency is that of a query" in said(log)
+
+
+def test_a_gpu_that_is_full_is_what_an_engine_fails_on_to_load(read: Load) -> None:
+    text = (
+        "&&&& RUNNING TensorRT.trtexec [TensorRT v8001] # trtexec --loadEngine=a.plan\n"
+        "[11/21/2026-10:05:00] [I] === Device Information ===\n"
+        "[11/21/2026-10:05:00] [I] Device Global Memory: 4000 MiB\n"
+        "[11/21/2026-10:05:01] [I] [TRT] [MemUsageChange] Init CUDA: CPU +5, GPU +{0}, now: CPU 9, GPU {0} (MiB)\n"
+        "[11/21/2026-10:05:02] [I] [TRT] Loaded engine size: 700 MB\n&&&& FAILED TensorRT.trtexec\n"
+    )
+    assert "3,500 of the GPU's 4,000 MiB were in use before the engine of 700 MiB" in said(read(text.format(3500)))
+    assert "first suspect" not in said(read(text.format(300)))
+
+
+def test_the_file_that_a_programs_log_went_to_is_the_next_to_read(read: Load) -> None:
+    text = (
+        "import tensorrt\nlog file: out/a.log\n[TRT] [I] [MemUsageChange] Init builder kernel library: CPU +2, GPU +2, "
+    )
+    log = read(text + "now: CPU 9, GPU 9 (MiB)\n" + "[TRT] [V] Registered plugin creator - ::A version 1\n" * 20)
+    assert "out/a.log is named as its log" in said(log)
+
+
 def test_a_summary_of_mlperf_alone_is_read(read: Load) -> None:
     text = "=====\nMLPerf Results Summary\n=====\nSUT name : LWIS_Server\nScenario : MultiStream\nResult is : VALID\n"
     assert headlines(read(text))[0].text == "PASSED · MLPerf · MultiStream, VALID"

@@ -902,6 +902,10 @@ STATED = {
         ],
         "PASSED · MLPerf · Offline, VALID · 32 MiB · 8.3 samples/s",
     ),
+    "frames whose objects are counted": (
+        ["INFO: [TRT]: Detected 1 inputs and 2 output network tensors.", "Frame Number = 3 Bus Count = 2"],
+        "INFERENCE RAN (line 2) · DeepStream",
+    ),
     "no TensorRT": (
         ["[TensorRT-LLM] TensorRT LLM version: 1.1.0", "[TRT-LLM] [I] Using LLM with PyTorch backend"],
         "ENDED WITHOUT A VERDICT · TensorRT-LLM 1.1.0 without TensorRT",
