@@ -376,7 +376,7 @@ class _Table:
         short = [head.strip(_EDGES).partition("(")[0].strip() for head in heads]
         for (line, (of_row, *_)), (label, of_what), *numbers in zip(self.rows, of_rows, *found, strict=True):
             for at, number in enumerate(numbers):
-                row, titles, unit = self.header[at], (group, of_what), (number and number[2]) or ""
+                row, titles, unit = self.header[at], [group, of_what], (number and number[2]) or ""
                 kind = next((kind for kind in ("time", "rate") if _FORMS[kind].fullmatch(unit)), "")
                 if not number or not at:
                     continue
@@ -386,7 +386,7 @@ class _Table:
                 elif at not in measured:
                     continue
                 elif kind and not are_measured[at] and side_of(row):
-                    name, titles = kind, (*titles, label)
+                    name, titles = kind, [*titles, label]
                 else:
                     name = short[at] if short.count(short[at]) == 1 else re.sub("[()]", "", heads[at]).strip(_EDGES)
                     row, unit = label, unit or _unit_of(self.header[at])
