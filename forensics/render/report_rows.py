@@ -192,6 +192,7 @@ def _of_run(build: Build, run: Run) -> Values:
     phases = {each.name for each in run.phases}
     errors = [message.text for message in build.messages if message.severity == "E"]
     levels = {message.severity for message in build.messages} | {note.level for note in build.notes}
+    named = [found[1] for each in build.own_lines if (found := _ELSEWHERE.search(each.text))]
     is_log = "E" not in levels and run.phases and run.last_line - run.first_line >= _OF_EXCERPT
     return {
         **dict.fromkeys((run.program.value, run.outcome.ending.value, *(each.value for each in phases)), True),
@@ -204,7 +205,7 @@ def _of_run(build: Build, run: Run) -> Values:
         "headless": run.command_span is not None and run.command_span == run.outcome.span,
         "unended": is_log and run.outcome.reached == "engine loaded",
         "stopped": last_phase(run) if is_log and last_phase(run).endswith(_SILENT) else "",
-        "elsewhere": next((found[1] for each in reversed(build.own_lines) if (found := _ELSEWHERE.search(each.text))), ""),
+        "elsewhere": named[-1] if named else "",
         "first_calls": any(each.name.startswith("time of one first call") for each in stated),
         "uses": run.uses_tensorrt and not run.only_reads,
         "imported": errors and PhaseName.IMPORT in phases and not any(map(_IMPORTER.search, errors)),
