@@ -211,7 +211,12 @@ def _groups(results: Sequence[RunResult]) -> list[_Group]:
 def _quantities(named: Sequence[_Named]) -> Iterator[list[_Named]]:
     """Give the figures of each name; by their titles where each of a few has several."""
     of_name = grouped(
-        named, lambda each: (_FORMS["digits"].sub("#", each[1].name).lower(), each[1].unit, bool(each[1].row))
+        named,
+        lambda each: (
+            each[1].name if each[1].row else _FORMS["digits"].sub("#", each[1].name).lower(),
+            each[1].unit,
+            bool(each[1].row),
+        ),
     )
     for group in of_name.values():
         titles = grouped(group, lambda each: each[1].group)
@@ -263,7 +268,7 @@ def _gain(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> tuple[str,
     if not all(_SIDE.search(side) or side_of(side) for side in sides):
         return None
     first, *others = sorted(usual, key=usual.__getitem__, reverse=is_rate)
-    known = [side for side in others if _REFERENCE.search(side) and not _OPTIMIZED.search(side)]
+    known = [side for side in sides if side != first and _REFERENCE.search(side) and not _OPTIMIZED.search(side)]
     if is_accuracy:
         return (
             (
@@ -275,7 +280,7 @@ def _gain(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> tuple[str,
             if known and first not in known
             else None
         )
-    other = known[-1] if known else others[0]
+    other = known[0] if known else others[0]
     pairs = [*zip(sides[first], sides[other], strict=False)]
     steady = all(is_steady([value for value, *_ in sides[side]]) for side in (first, other))
     numbers = [(usual[first], usual[other])] if steady else [(one, two) for (one, *_), (two, *_) in pairs]

@@ -355,6 +355,7 @@ class _Table:
         """Add a row, where cells are one."""
         if len(cells) == len(self.header) + 1 and cells[0].isdigit():
             cells = cells[1:]  # a row's number has no header
+        cells = [*cells, *[""] * (len(cells) == len(self.header) - 1 > 1)]  # the last may be empty
         is_row = len(cells) == len(self.header) and any(map(_CELL.fullmatch, cells[1:]))
         if is_row:
             self.rows.append((line, cells))
@@ -367,7 +368,7 @@ class _Table:
         found = [[_CELL.fullmatch(cell) for cell in column] for column in columns]
         are_measured = [_is_measure(head) or _STATISTIC.fullmatch(head) is not None for head in self.header]
         measured = [
-            at for at, each in enumerate(found) if at and (are_measured[at] or any(cell and cell[2] for cell in each))
+            at for at, each in enumerate(found) if at and any(cell and (are_measured[at] or cell[2]) for cell in each)
         ]
         of_rows = self._labels(columns, [at for at in range(len(columns)) if at not in measured])
         are_statistics = sum(map(bool, map(_STATISTIC.fullmatch, self.header))) > 1
@@ -385,7 +386,7 @@ class _Table:
                     name, unit = _UNIT_OF_COLUMN.sub("", of_row).strip(), unit or _unit_of(of_row)
                 elif at not in measured:
                     continue
-                elif kind and not are_measured[at] and side_of(row):
+                elif kind and not are_measured[at] and side_of(row).keys() - {"device"}:
                     name, titles = kind, [*titles, label]
                 else:
                     name = short[at] if short.count(short[at]) == 1 else re.sub("[()]", "", heads[at]).strip(_EDGES)
