@@ -145,29 +145,16 @@ def _of_mlperf(view: LinesView) -> Iterator[_Found]:
     for kind, key in _RATES.items():
         yield from ((line, key, rate) for line, rate in view.each(kind, "number"))
     summaries = [*view.lines("mlperf_summary"), view.last_line + 1]
-    blocks: dict[int, list[tuple[int, dict[str, float]]]] = {}
-    last = 0
-    for line, name, number in sorted(row for kind in _OF_PERCENTILES for row in view.each(kind, "name", "number")):
+    # where a query holds many samples, the limit is of the query's latency, which is told first
+    of_samples = [line for line, text in view.each("untyped", "text") if text.startswith("Per-sample latency")]
+    groups: dict[tuple[int, str], tuple[int, dict[str, float]]] = {}
+    for line, name, number in (row for kind in _OF_PERCENTILES for row in view.each(kind, "name", "number")):
         percentile = _MLPERF.fullmatch(name)
-        of_summary = blocks.setdefault(max([first for first in summaries if first <= line], default=line), [])
-        if not of_summary or line > last + 1:
-            of_summary.append((line, {}))
+        since = max([first for first in summaries if first <= line], default=line)
+        key = "sample_latency_ms" if any(since <= begin < line for begin in of_samples) else "latency_ms"
         statistic = f"p{float(percentile[1]):g}" if percentile else name.lower()
-        of_summary[-1][1]["median" if statistic == "p50" else statistic] = number / 1e6
-        last = line
-    for of_summary in blocks.values():
-        groups = list[tuple[int, dict[str, float]]]()
-        for line, values in of_summary:
-            same = [
-                known for _, known in groups if all(known.get(name, value) == value for name, value in values.items())
-            ]
-            groups += [] if same else [(line, values)]
-            (same or [values])[0].update(values)
-        # a scenario of many samples a query tells the latency of queries, which the limit is of, and that of samples
-        yield from (
-            (line, key, values)
-            for key, (line, values) in zip(("latency_ms", "sample_latency_ms"), groups, strict=False)
-        )
+        groups.setdefault((since, key), (line, {}))[1]["median" if statistic == "p50" else statistic] = number / 1e6
+    yield from ((line, key, values) for (_, key), (line, values) in groups.items())
 
 
 _OWN = [(row["kind"], row["field"], row["name"]) for row in rows("own_figures", _PACKAGE)]

@@ -29,10 +29,7 @@ _MARKS, _WEAK_MARKS = (
 )
 """Programs by what only they print; the first that a run has a line of. Python's logger comes before the weak marks."""
 _NOT_OF_TENSORRT = ("poly_", "mlperf_", "triton_", "of_", "own_", "raised_", "typed_")
-_COUNTED = re.compile(
-    r"(?i)\W*frame[ _](?:number|num|no|id)\W*\d+\b.*\b(?:\w+[ _])?(?:count|objects?|detections?)\b"
-    r"|\W*(?:detected|found) \d+ objects?\b"
-)
+_COUNTED = re.compile(r"(?i)\W*frame[ _](?:number|num|no|id)\W*\d+\b.*(?:count|objects?|detections?)\b")
 """The beginning of a line that counts what an inference found in a frame."""
 _NEUTRAL = frozenset(
     {*("message", "untyped", "dialect", "resumed", "blank", "other", "layer_name", "prompt", "cell", "traceback")}
