@@ -23,7 +23,7 @@ def _status(monkeypatch: pytest.MonkeyPatch, name: str, feeds: Sequence[Any], ou
 
     def results(models: Sequence[str], samples: Sequence[Any]) -> Mapping[str, Any]:
         asked.extend(samples)
-        answers = [*outputs, *outputs[-1:] * len(samples)][: len(samples)]
+        answers = [*outputs, *[outputs[-1]] * len(samples)][: len(samples)]
         return {model: [{"y": np.asarray(answer)} for answer in answers] for model in models}
 
     monkeypatch.setattr(checks, "_feeds", lambda _: [{"x": np.asarray(feed)} for feed in feeds])
@@ -59,8 +59,13 @@ def test_rows_wants_a_batch_of_two(feeds: Sequence[Any]) -> None:
 
 def test_rows_are_copies_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     fed: list[Any] = []
+
+    def results(_: Sequence[str], feeds: Sequence[Any]) -> Mapping[str, Any]:
+        fed.extend(feeds)
+        return {"m": []}
+
     monkeypatch.setattr(checks, "_feeds", lambda _: [{"x": _X, "n": np.float32(2)}])
-    monkeypatch.setattr(checks, "_results", lambda _, feeds: fed.extend(feeds) or {"m": []})
+    monkeypatch.setattr(checks, "_results", results)
     assert checks.main(["rows", "m.onnx"]) == 0
     assert np.array_equal(fed[0]["x"], np.tile(_X[:1], (4, 1)))
     assert fed[0]["n"] == 2

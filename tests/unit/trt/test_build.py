@@ -79,7 +79,7 @@ class _Trt:
             STRONGLY_TYPED=1, **({"EXPLICIT_BATCH": 0} if batch else {})
         )
         self.Logger = lambda level: level  # type: ignore[assignment]
-        self.Logger.VERBOSE = "verbose"  # type: ignore[attr-defined]
+        self.Logger.VERBOSE = "verbose"
 
     def Builder(self, _: object) -> Any:  # noqa: N802 - TensorRT's name
         profile = SimpleNamespace(shapes={})
@@ -156,8 +156,8 @@ def test_what_tensorrt_refuses_is_status_3_with_its_errors(
     status, report = _ran(_Trt(parses=False), job, tmp_path, monkeypatch)
     assert (status, report["parsed"], report["built"]) == (3, False, False)
     assert report["errors"] == ["no such operator", "at node 3"]
-    for lever in ({}, {"outputs": ["a_out"]}):
-        status, report = _ran(_Trt(builds=False), replace(job, **lever), tmp_path, monkeypatch)
+    for outputs in (None, ["a_out"]):
+        status, report = _ran(_Trt(builds=False), replace(job, outputs=outputs), tmp_path, monkeypatch)
         assert (status, report["parsed"], report["built"], report["engine_bytes"]) == (3, True, False, 0)
     assert not (tmp_path / "m.plan").exists()
 

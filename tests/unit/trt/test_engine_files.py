@@ -46,7 +46,7 @@ def _context(*times: tuple[str, float]) -> tuple[Any, Callable[[], None], list[o
     def infer() -> None:
         profilers.append(context.profiler)
         for name, ms in times if isinstance(context.profiler, _Profiler) else ():
-            context.profiler.report_layer_time(name, ms * len(profilers))  # type: ignore[attr-defined]
+            context.profiler.report_layer_time(name, ms * len(profilers))
 
     return context, infer, profilers
 

@@ -74,7 +74,9 @@ def test_operators_that_cannot_change_are_counted(tmp_path: Path) -> None:
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 1, 8]) for name in ("x", tensor)]
     graph = helper.make_graph(net.nodes, "g", ends[:1], ends[1:], net.initializers)
     sets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
-    notes = model_notes(caster(helper.make_model(graph, opset_imports=sets, ir_version=9), tmp_path, BF16))
+    made = caster(helper.make_model(graph, opset_imports=sets, ir_version=9), tmp_path, BF16)
+    assert few_candidates(made) == " (only 0 of 3 nodes can be in bf16)"
+    notes = model_notes(made)
     assert "stay FP32: com.microsoft.FastGelu (2). TensorRT needs a plugin" in notes[0]
     assert notes[1] == "operators without a bf16 form in operator set 17 stay FP32: Conv (1)"
 

@@ -38,8 +38,10 @@ def test_a_probe_is_flaky_where_its_last_judge_says_two_things(directory: Direct
     view = directory.look()
     bad = view.probes[0].finished[0]
     good, by_another = replace(bad, verdict=Verdict.GOOD), replace(bad, verdict=Verdict.GOOD, judge="another")
-    verdicts = [verdict_of(view, replace(view.probes[0], finished=[first, bad]))[0] for first in (good, by_another)]
-    assert verdicts == ["flaky", "bad"]
+    verdicts = [
+        verdict_of(view, replace(view.probes[0], finished=[first, bad]))[0] for first in (good, by_another, bad)
+    ]
+    assert verdicts == ["flaky", "bad", "bad x2"]
 
 
 def test_a_narrow_title_leaves_out_the_program(directory: Directory) -> None:

@@ -30,7 +30,7 @@ def test_values_that_round_to_a_step_beyond_the_ends_are_clipped(
     values: list[float], clipped: float, largest: float, end: float
 ) -> None:
     use = use_of([np.array(values, np.float32)], _grid())
-    assert (use.clipped, use.largest, use.end) == (clipped, pytest.approx(largest), end)
+    assert (use.clipped, use.largest, use.end) == pytest.approx((clipped, largest, end))
 
 
 def test_the_noise_of_a_grid_is_a_ratio_to_its_values() -> None:
@@ -43,7 +43,7 @@ def test_the_noise_of_a_grid_is_a_ratio_to_its_values() -> None:
 
 def test_a_side_without_a_range_uses_none_of_it() -> None:
     use = use_of([np.array([100.0, -1.0], np.float32)], _grid(low=0.0))
-    assert (use.used, use.end, use.largest) == (pytest.approx(100 / 255), 0.0, -1.0)
+    assert (use.used, use.end, use.largest) == pytest.approx((100 / 255, 0.0, -1.0))
     assert use.clipped == 0.5
 
 
@@ -61,7 +61,8 @@ def test_a_side_without_a_range_uses_none_of_it() -> None:
     ],
 )
 def test_a_range_is_at_fault_from_nine_decibels_on(use: RangeUse, excess: float, *, is_at_fault: bool) -> None:
-    assert (use.excess_db, use.is_at_fault) == (pytest.approx(excess), is_at_fault)
+    assert use.excess_db == pytest.approx(excess)
+    assert use.is_at_fault is is_at_fault
 
 
 def test_scales_at_fault_come_first_and_the_worst_of_them() -> None:
@@ -75,6 +76,7 @@ def test_channels_far_beyond_the_others_are_named() -> None:
     values = np.ones((1, 16, 4), np.float32)
     values[0, 3] = 8.1
     use = use_of([values], _grid(8.1 / 127), (1,))
-    assert (use.outliers, use.stretch) == ((3,), pytest.approx(8.1))
+    assert use.outliers == (3,)
+    assert use.stretch == pytest.approx(8.1)
     values[0, 3] = 7.9
     assert use_of([values], _grid(8.1 / 127), (1,)).outliers == ()
