@@ -588,6 +588,7 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     "asserted": (
         [
             "b: a.cpp:12: f(): Assertion `x > 0' failed.",
+            "Assertion failed: nest, file C:\\crow\\nest.cpp, line 12",
             'python: a.h:3: T A<B>::c(): Assertion `0 && "d"\' failed.',
         ],
         ["a.cu:9: block: [0,0,0], thread: [1,0,0] Assertion `i < n` failed.", "Assertion failed: x"],
