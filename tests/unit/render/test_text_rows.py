@@ -269,6 +269,8 @@ def test_loads_least_time_is_not_the_process_before_it() -> None:
 def test_the_release_that_pip_installed_is_told() -> None:
     text = text_of("Successfully installed numpy-2.1.0 tensorrt-10.6.0 tensorrt-cu12-10.6.0\n")
     assert [row.text for _, row in telling_lines(text)] == ["TensorRT 10.6.0 by its Python package (line 1)"]
+    others = text_of("Successfully installed torch-tensorrt-1.4.0\nSuccessfully installed nvidia-tensorrt-99.0.0\n")
+    assert telling_lines(others) == []
 
 
 def test_a_build_whose_time_is_stated_is_not_timed_by_stamps_of_other_attempts(tmp_path: Path) -> None:
