@@ -362,7 +362,7 @@ def test_the_fixes_name_the_nodes(run: Run, tmp_path: Path) -> None:
 @rtx
 @pytest.mark.rtx
 def test_the_answer_is_really_built(run: Run, tmp_path: Path) -> None:
-    model, out = saved(tmp_path, nets.transformer()), tmp_path / "out"
+    model, out = saved(tmp_path, nets.transformer(6)), tmp_path / "out"
     found = search(run, model, out, "--build", "certificate", "--builder", "tensorrt_rtx")
     assert found["status"] == "certified"
     assert sets(found) == [HOT]
