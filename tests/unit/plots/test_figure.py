@@ -156,3 +156,15 @@ def test_csv_reads_back() -> None:
         ['a,"b"', "0.1", ""],
         ["b", "2.0", "7"],
     ]
+
+
+def test_lines_dots_and_texts_stand_where_they_were_put() -> None:
+    canvas = Canvas()
+    canvas.line((1, 2), (3, 4))
+    canvas.circle(5, 6, 7, "#123456", "tip")
+    canvas.text(8, 9, "word", anchor="end")
+    line, circle, text = [*canvas.root][-3:]
+    assert [line.get(name) for name in ("x1", "y1", "x2", "y2")] == ["1", "2", "3", "4"]
+    assert [circle.get(name) for name in ("cx", "cy", "r", "fill")] == ["5", "6", "7", "#123456"]
+    assert [text.get(name) for name in ("x", "y", "text-anchor")] == ["8", "9", "end"]
+    assert (text.text, circle[0].text) == ("word", "tip")
