@@ -53,8 +53,9 @@ _TIMES = _FORMS["time"]
 """Units of measured things: a figure of 0 in one of them means that nothing was measured."""
 _EDGES = " \t:=~<>-*+#.,;|()[]{}'\"→≈"
 _CELL = re.compile(rf"(?:x(?=[0-9]))?({_NUMBER})(?:{_WORDS['spread']})?(?: *({_UNIT}))?")
+_NO_HEAD = re.compile(rf"{_CELL.pattern}|[\u2580-\u259f ]+")
 _RULE = re.compile(r"[\s|:+]*-{2,}[\s:-]*[|+][\s|:+-]*")
-"""A cell that is a number; the line below the head of a table."""
+"""A cell that is a number; what no head of a table holds, a bar of progress too; the line below such a head."""
 _UNIT_OF_COLUMN = re.compile(rf"[(\[]({_UNIT})(?:{_EACH})?[)\]]")
 _WITH_UNIT = re.compile(rf"[0-9] ?(?:{_UNIT})(?:{_EACH})?(?![\w/])|{_UNIT_OF_COLUMN.pattern}")
 _LITERALS = _WORDS["literals"].split()
@@ -317,7 +318,7 @@ class _Tables:
     def begin(self, line: int, cells: list[str], heading: str) -> bool:
         """Begin a table, where cells name what is measured and are no numbers."""
         named = any(_is_measure(cell) or _STATISTIC.fullmatch(cell) for cell in cells[1:])
-        begins = (named or _FORMS["metric"].fullmatch(cells[0]) is not None) and not any(map(_CELL.fullmatch, cells))
+        begins = (named or _FORMS["metric"].fullmatch(cells[0]) is not None) and not any(map(_NO_HEAD.fullmatch, cells))
         if begins:
             self._tables.append(_Table(cells, line, heading, self.title))
         return begins

@@ -163,6 +163,12 @@ SAID = {
         "GPU mean 1x1 in ms: FP32 4, FP16 2 (FP16 is 2 x as fast as FP32, lines 4 and 5)",
         "GPU mean 2x2 in ms: FP32 9, FP16 3 (FP16 is 3 x as fast as FP32, lines 4 and 5)",
     ],
+    # a bar of progress is no head of a table
+    "crow: 100%|██████████| 50/50 [00:15<00:00, 32.87it/s]\n\n  Mean: 30.5 ms\n  Min:  29 ms\n  Max:  37 ms": [
+        "Mean 30.5 ms",
+        "Min 29 ms",
+        "Max 37 ms",
+    ],
     # what a total's lines leave is another time, where one alone is as long
     "features: 60 ms\nload: 7 ms\n" + "pass: e2e=100 ms, encoder=30 ms, decoder=10 ms\n" * 2: [
         "features 60 ms",
