@@ -75,7 +75,8 @@ def _warnings(log: BuildLog, build: Build, cited: set[int]) -> Iterator[TimeRow]
         if message.severity == "W" and message.text.strip(" *") and not message.text.lstrip().startswith(("(", "[0x")):
             forms.setdefault(re.sub(r"[0-9]+", "#", message.text), message)
     run = log.run_of(build)
-    passed = "; the run passed all the same" if run is not None and run.outcome.ending is Ending.PASSED else ""
+    said = run is not None and run.outcome.is_verdict and run.outcome.ending is Ending.PASSED
+    passed = "; the run passed all the same" if said else ""
     rest = [each for each in forms.values() if cited.isdisjoint({each.span.line, each.span.line - 1})]  # it may go on
     for message in rest[:_MOST_BUILDS]:
         text = shortened(masked(message.text.strip()), _WARNED)

@@ -14,7 +14,7 @@ from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import ForensicsError
 from trtforensics.graphs.build import BuildGraph
 from trtforensics.graphs.drawing import Colouring, drawn
-from trtforensics.graphs.export import DATA_FORMS, export, without_secrets
+from trtforensics.graphs.export import GraphForm, export, without_secrets
 from trtforensics.graphs.netron import to_onnx
 from trtforensics.graphs.views import View, viewed
 from trtforensics.parsers.lines.scanner import Scanner
@@ -73,7 +73,7 @@ def _renders(log: BuildLog) -> None:
     assert not any(ord(c) < ord(" ") and c != "\n" for c in summarise(log))
     for build in log.builds:
         graph = BuildGraph(EngineFacts(build))
-        for form in DATA_FORMS:
+        for form in (GraphForm.JSON, GraphForm.GRAPHML, GraphForm.DOT):
             assert b"".join(export(graph.graph, form))
         if graph.layers_by_node:
             to_onnx(graph)

@@ -18,6 +18,7 @@ from trtforensics.model.run import RunResult
 from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.lines.dialects import prefix_of
 from trtforensics.parsers.lines.unread import ANY_ERROR, ONE_QUESTION
+from trtforensics.parsers.notation.sides import is_apart
 from trtforensics.render.stated_rows import STATED, figure
 from trtforensics.sources.quoting import QuotedLog
 
@@ -27,8 +28,8 @@ _PRINTED, _SAID, _SETTING, _RUN, _COPY, _RATE, _SPEED = (
 """What programs print beside loggers, what an owner says (four words in a row) or types, and lines of settings; names
 of times that a run and a copy of its outputs take, of rates, and of either."""
 _OURS, _OTHER, _SIDE = (re.compile(STATED[what]) for what in ("optimized", "reference", "side"))
-_MANY, _START, _FAR, _ALIKE, _ASKED = 3, 2.5, 5, 0.95, ("type_asked", "type_mode", "type_on")
-"""Times of a program that may show its start, how many times the usual one the first is, and a copy its run; a part
+_MANY, _FAR, _ALIKE, _ASKED = 3, 5, 0.95, ("type_asked", "type_mode", "type_on")
+"""Times of a program that may show its start; how many times its run a copy takes; a part
 from which on figures are alike; kinds of lines that say which types are asked for, in whatever words."""
 
 
@@ -49,7 +50,8 @@ def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
     for each in grouped(figures, lambda of: (of[1].name, of[1].row, of[1].unit, of[1].group)).values():
         (first, name, line), *rest = each
         usual, often = median(number for number, *_ in rest or each), len({at for *_, at in each}) >= _MANY
-        if often and _RUN.search(name.name) and _SPEED.search(name.name) and first >= _START * usual:
+        is_first = often and is_apart([number for number, *_ in each])
+        if is_first and _RUN.search(name.name) and _SPEED.search(name.name):
             said[line] = f"<<first {name.name} {figure(first)} {name.unit}, then {figure(usual)} {name.unit}>>"
     for ((short, run, _), words), ((long, copy, line), behind) in pairwise(zip(figures, spelt, strict=True)):
         if run.unit == copy.unit and _RUN.search(run.name) and _COPY.search(copy.name) and long >= _FAR * short:

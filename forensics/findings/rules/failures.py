@@ -108,17 +108,15 @@ def crash(case: Case) -> Iterator[Observation]:
     if notes:
         suspect, block = being_timed(case, notes[0])
         kernel = next((f" by the kernel {note.text('kernel')}" for note in notes if note.text("kernel")), "")
-        what = (
-            "The launch timed out"
-            if notes[0].kind == "launch_timeout"
-            else f"An illegal memory access was made{kernel}"
-        )
+        is_slow = notes[0].kind == "launch_timeout"
+        what = "The launch timed out" if is_slow else f"An illegal memory access was made{kernel}"
+        settle = "A run under compute-sanitizer: CUDA reports errors late" if suspect and not is_slow else ""
         is_built = block or case.build.stages or len(case.build.timings.tactic)
-        cause, fix = crash.variants["run"] if notes[0].kind == "illegal_access" and not is_built else ("", "")
+        cause, fix = crash.variants["run"] if not is_slow and not is_built else ("", "")
         yield Observation(
             f"{what}{suspect}",
             [*([block.span] if block else []), *(note.span for note in notes)],
-            settle="A run under compute-sanitizer: CUDA reports errors late" if suspect else "",
+            settle=settle,
             layers=(block.layer,) if block else (),
             cause=cause,
             fix=fix,

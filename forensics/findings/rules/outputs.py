@@ -118,7 +118,8 @@ def _unjudged(case: Case) -> Iterator[Observation]:
     """Weigh an output whose error is printed without a verdict: only a note where rounding may have left it."""
     outputs = [each for each in _outputs(case) if each.passed is None and each.max_abs]
     gross = [each for each in outputs if (_part(each) or 0.0) >= _GROSS]
-    cause, fix = differs.variants["gross" if gross else "small"]
+    few = "few" if outputs and all(map(_is_of_few, outputs)) else "small"
+    cause, fix = differs.variants["gross" if gross else few]
     if outputs and not any(each.holds_integers for each in outputs):
         names = listed([each.name for each in gross or outputs])
         title = f"{names} {'really ' * bool(gross)}differ{'s' * (len(gross or outputs) < _SEVERAL)}"
