@@ -1,4 +1,4 @@
-"""What programs print in words of their own, in few lines: those of one form are told by the first and the last."""
+"""A short list of what programs print in their own words. Of many lines of one form it gives the first and the last."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -17,11 +17,11 @@ _TELLING = ("figure", "setting", "end")
 _FINE = {"V", "X", "D"}
 """Levels of messages that only a developer of the program asks for."""
 _AT_ONCE, _ROWS, _READ, _TEXT, _AGAIN, _END = 20, 40, 300, 160, 80, 10
-"""Lines of a text that is read at once, and not told again; rows at most; characters of a line that make its form, that
-are shown of it and of the last of its form; the number of lines at the end, which tell how it ended."""
+"""A text of at most so many lines is not listed again; the most rows; how many characters of a line make its form, and
+are shown of it and of the last line of its form; the last lines, which tell how the program ended."""
 _SIGNS = re.compile("[/=]")
 _ALIKE = (12, 4, 2)
-"""Lines of one form, up to which each is told by itself: the most for which there is room."""
+"""Up to so many lines of one form are listed one by one. The first number that fits into the rows is taken."""
 
 
 def own_lines(log: BuildLog, cited: Collection[int]) -> tuple[str, ...]:

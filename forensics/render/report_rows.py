@@ -23,8 +23,7 @@ from trtforensics.render.time_rows import TimeRow, busy_part, mean_of, time_rows
 
 Values = Mapping[str, object]
 
-_RENDER = "trtforensics.render"
-_MOST_BUILDS = 8
+_RENDER, _MOST_BUILDS = "trtforensics.render", 8
 _WARNED = 200
 """Characters of a warning that are shown."""
 _SET_UP, _LABEL = "set-up", 8
@@ -50,7 +49,7 @@ def rows_of_builds(log: BuildLog) -> list[TimeRow]:
 
 
 def detail_rows(log: BuildLog, cited: set[int]) -> Iterator[TimeRow]:
-    """Give what ``report -v`` adds: the GPU, layers and tactics, all figures and warnings, what more they mean.
+    """Give what ``report -v`` adds: the GPU, layers and tactics, all figures and warnings, and what more they mean.
 
     Of warnings those that no finding has ``cited``.
     """
@@ -193,8 +192,9 @@ def _of_run(build: Build, run: Run) -> Values:
     phases = {each.name for each in run.phases}
     errors = [message.text for message in build.messages if message.severity == "E"]
     levels = {message.severity for message in build.messages} | {note.level for note in build.notes}
-    named = [found[1] for each in build.own_lines if (found := _ELSEWHERE.search(each.text))]
     is_log = "E" not in levels and run.phases and run.last_line - run.first_line >= _OF_EXCERPT
+    stopped = last_phase(run) if is_log and last_phase(run).endswith(_SILENT) else ""
+    named = [found[1] for each in build.own_lines if (found := _ELSEWHERE.search(each.text))] if stopped else []
     return {
         **dict.fromkeys((run.program.value, run.outcome.ending.value, *(each.value for each in phases)), True),
         "ended": ended,
@@ -205,7 +205,7 @@ def _of_run(build: Build, run: Run) -> Values:
         "file": run.engine_file,
         "headless": run.command_span is not None and run.command_span == run.outcome.span,
         "unended": is_log and run.outcome.reached == "engine loaded",
-        "stopped": last_phase(run) if is_log and last_phase(run).endswith(_SILENT) else "",
+        "stopped": stopped,
         "elsewhere": named[-1] if named else "",
         "first_calls": any(each.name.startswith("time of one first call") for each in stated),
         "uses": run.uses_tensorrt and not run.only_reads,

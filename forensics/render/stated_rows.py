@@ -25,7 +25,7 @@ _OTHER = len({rank for rank, _ in _RANKS}) - 1
 _NAME, _SHOWN, _ROWS = 40, 10, 4
 """Characters of a name, names, and rows of a table or parts of a sum that are shown."""
 _FIRST, _HOLDS = 1.3, "as of warm-up, building or loading"
-"""A first figure is told from so many times the median on; what is said of one far from the others."""
+"""How many times the median a first figure is that is named; what is said of one far from the others."""
 _LABELS, _SEVERAL, _SHORT = 10, 3, 24
 """Labels that are all shown, of how many the nearest are; characters of one that is shown whole."""
 _STEP, _LEAST = 0.1, 5
@@ -142,11 +142,13 @@ def _of_total(
 ) -> Iterator[tuple[str, SourceSpan]]:
     """Say what part of a total each of the times beside it is; that is all of it, or what is left is named too."""
     totals = [each for each in times if _FORMS["whole"].search(each[0])]
-    parts = {name: number for name, number, _ in times if name != (totals and totals[0][0])}
-    are_steps = all(map(_FORMS["step"].search, parts)) and others is None  # which are said as parts of their sum
-    if len(totals) != 1 or len(times) != len(parts) + 1 or len(parts) < _SEVERAL - 1 or are_steps:
+    if len(totals) != 1:
         return
     ((name, whole, span),) = totals
+    parts = {part: number for part, number, _ in times if part != name}
+    are_steps = all(map(_FORMS["step"].search, parts)) and others is None  # which are said as parts of their sum
+    if len(times) != len(parts) + 1 or len(parts) < _SEVERAL - 1 or are_steps:
+        return
     rest = whole - sum(parts.values())
     if others is not None and rest > _STEP * whole:
         fits = [other for other, number in others.items() if abs(number - rest) <= _ROUNDED * rest]
@@ -270,16 +272,8 @@ def _gain(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> tuple[str,
     first, *others = sorted(usual, key=usual.__getitem__, reverse=is_rate)
     known = [side for side in sides if side != first and _REFERENCE.search(side) and not _OPTIMIZED.search(side)]
     if is_accuracy:
-        return (
-            (
-                first,
-                f"{'points' if name.unit == '%' else name.unit} below".strip(),
-                known[0],
-                [usual[known[0]] - usual[first]],
-            )
-            if known and first not in known
-            else None
-        )
+        below = f"{'points' if name.unit == '%' else name.unit} below".strip()
+        return (first, below, known[0], [usual[known[0]] - usual[first]]) if known else None
     other = known[0] if known else others[0]
     pairs = [*zip(sides[first], sides[other], strict=False)]
     steady = all(is_steady([value for value, *_ in sides[side]]) for side in (first, other))

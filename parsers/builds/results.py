@@ -145,8 +145,9 @@ def _of_mlperf(view: LinesView) -> Iterator[_Found]:
     for kind, key in _RATES.items():
         yield from ((line, key, rate) for line, rate in view.each(kind, "number"))
     summaries = [*view.lines("mlperf_summary"), view.last_line + 1]
-    # where a query holds many samples, the limit is of the query's latency, which is told first
-    of_samples = [line for line, text in view.each("untyped", "text") if text.startswith("Per-sample latency")]
+    # a query may hold many samples; its own latency comes first, and the limit is of that
+    texts = view.each("untyped", "text") if view.has(*_OF_PERCENTILES) else ()
+    of_samples = [line for line, text in texts if text.startswith("Per-sample latency")]
     groups: dict[tuple[int, str], tuple[int, dict[str, float]]] = {}
     for line, name, number in (row for kind in _OF_PERCENTILES for row in view.each(kind, "name", "number")):
         percentile = _MLPERF.fullmatch(name)

@@ -337,7 +337,7 @@ class _Tables:
         return False
 
     def figures(self) -> Iterator[_Stated]:
-        """Give the figures of all tables; those with one head are told apart by their titles, if each has its own."""
+        """Give the figures of all tables. Titles tell tables of one head apart, if each table has its own."""
         of_header = grouped((table for table in self._tables if table.rows), lambda table: tuple(table.header))
         for alike in of_header.values():
             is_titled = len({table.title for table in alike} - {""}) == len(alike) > 1

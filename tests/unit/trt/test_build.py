@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _Layer:
-    """A layer with two outputs, of which the second is not there."""
+    """A layer with two outputs. Its second output is None."""
 
     num_outputs = 2
     precision = None
