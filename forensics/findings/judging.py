@@ -116,7 +116,6 @@ def judge(inputs: Inputs, suppression: Suppression, whole: int | None = None) ->
         reports.append(_brief(report, seen) if brief else report)
         seen |= {root.signature for root in worse_roots(report, 0)}
         del read  # before the next one is read
-    judged = {rule.code for each in able.values() for rule in each}
     report = together(reports)
     findings = ranked(report.findings)
     return replace(
@@ -126,7 +125,9 @@ def judge(inputs: Inputs, suppression: Suppression, whole: int | None = None) ->
         common=_common(findings),
         settings=suppression.settings_behind(report.suppressed),
         not_judged=tuple(
-            NotJudged(rule.code, rule.title, tuple(sorted(rule.needs))) for rule in rules() if rule.code not in judged
+            NotJudged(rule.code, rule.title, tuple(sorted(rule.needs)))
+            for rule in rules()
+            if not any(map(rule.needs.issubset, able))
         ),
         unreadable=tuple(inputs.unreadable),
     )
@@ -145,7 +146,8 @@ def _observed_in(
         given = frozenset(filter(case.has, Need))
         if given not in able:
             able[given] = [rule for rule in rules() if rule.needs <= given]
-        observed += _with_excerpt(_observed(case, [rule for rule in able[given] if rule.concerns(case)]), case, read)
+        kinds = case.kinds
+        observed += _with_excerpt(_observed(case, [rule for rule in able[given] if rule.concerns(kinds)]), case, read)
     return observed, _quotes(observed, quotable, inputs.model)
 
 

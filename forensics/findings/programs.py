@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from trtforensics.findings.finding import Step
@@ -23,8 +23,7 @@ _WORD = re.compile(r"[A-Z][a-z]*(?=[ ,:])")
 
 def origins_of(program: str, *texts: str) -> frozenset[str]:
     """Return the program, and where the network comes from by the first of the texts that shows it, else by it."""
-    shown = ({name for name, pattern in _origins() if pattern.search(text)} for text in texts)
-    sources = next(filter(None, shown), {program})
+    sources = next(filter(None, map(_shown, texts)), frozenset({program}))
     return frozenset(sources if program in dict(_origins()) else {*sources, program}) - {""}
 
 
@@ -48,7 +47,7 @@ def _suited(code: str, fix: str, origins: Collection[str], *, unclear: bool) -> 
     """Return the sentences of a fix that are not foreign."""
     kept = []
     for sentence in _SENTENCES.split(fix):
-        named = [row for row in _foreign() if row.words.search(sentence) and _is_of(code, row.codes)]
+        named = _foreign_in(code, sentence)
         if not named or not all(_is_foreign(row, origins) for row in named):
             prefix = next((row.prefix for row in named), "") if unclear and "ONNX" not in sentence else ""
             kept.append(behind(prefix, sentence))
@@ -124,6 +123,16 @@ class _Foreign(NamedTuple):
 @cache
 def _origins() -> list[tuple[str, re.Pattern[str]]]:
     return [(row["origin"], re.compile(row["shown"])) for row in rows("origins", "trtforensics.findings")]
+
+
+@lru_cache
+def _shown(text: str) -> frozenset[str]:
+    return frozenset(name for name, pattern in _origins() if pattern.search(text))
+
+
+@lru_cache(4096)
+def _foreign_in(code: str, sentence: str) -> list[_Foreign]:
+    return [row for row in _foreign() if row.words.search(sentence) and _is_of(code, row.codes)]
 
 
 @cache

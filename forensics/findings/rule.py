@@ -39,7 +39,7 @@ refute the rule (:meth:`~.rule.Rule.stands`).
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib.resources import files
@@ -163,9 +163,9 @@ class Rule:
         named = {note.text("name") or note.text("op") for note in cited} - {""}
         return not named or not named <= refuted
 
-    def concerns(self, case: Case) -> bool:
-        """Whether the build has a note of a kind that it reads, or it judges by more than notes."""
-        return not (self.notes_alone and self.reads.isdisjoint(case.kinds))
+    def concerns(self, kinds: Collection[str]) -> bool:
+        """Whether a build's notes are of a kind that it reads, or it judges by more than notes."""
+        return not (self.notes_alone and self.reads.isdisjoint(kinds))
 
     @property
     def messages(self) -> tuple[str, ...]:

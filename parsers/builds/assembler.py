@@ -57,7 +57,7 @@ def assemble(scanned: ScannedLines, source: SourceInfo, attend: Callable[[], Non
     if source.lines:
         cut = RunEdges(scanned.events, source.lines, alone)
         builds, of_source = _builds(Log(scanned.events, cut.edges, Spans(source, starts), attend), cut)
-        give_back()
+        give_back(source.lines)
     return BuildLog(
         source=source,
         lines=scanned.counts,
@@ -74,7 +74,7 @@ def _builds(log: Log, cut: RunEdges) -> tuple[tuple[Build, ...], tuple[Run, ...]
     passes, timed = Passes(log), autotuning.timings(log)
     # What takes most memory comes first, while little else is held.
     tuning_times, choices = autotuning.layer_tuning(log), autotuning.choices(log, timed, passes)
-    give_back()
+    give_back(int(log.edges[-1]))
     nodes, foreign, reformats = onnx_nodes(log), foreign_nodes(log, passes), _reformats(log, passes)
     dumps = engine_dumps(log, nodes, foreign)
     layers = engine_layers(dumps, passes)

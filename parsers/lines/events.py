@@ -132,12 +132,14 @@ def duration_or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
+_MANY = 20_000
+"""Lines of a log that leaves memory worth searching the heap for."""
 _trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
 
 
-def give_back() -> None:
-    """Give freed memory back to the system: glibc keeps what lies between blocks that are in use."""
-    if _trim is not None:
+def give_back(lines: int) -> None:
+    """Give memory that a log of many lines has freed back to the system: glibc keeps what lies between used blocks."""
+    if _trim is not None and lines >= _MANY:
         _trim(0)
 
 
@@ -241,7 +243,7 @@ class EventColumns:
         column = self.columns.get(name)
         if column is None:
             missing = column_type(name)
-            return np.broadcast_to(np.array(missing.missing, missing.code), len(self.lines))
+            return np.ndarray(len(self.lines), missing.code, np.array(missing.missing, missing.code), strides=(0,))
         return np.frombuffer(column, column.typecode)
 
 
@@ -269,7 +271,7 @@ class Events:
         """Give memory back, because no line comes any more: the columns may be looked at where they are."""
         self.closed = True
         self.texts.close()
-        give_back()
+        give_back(sum(self.sizes().values()))
 
     def only(self, kinds: Iterable[str]) -> Events:
         """Return some tables without the others."""

@@ -140,7 +140,7 @@ def scan(windows: Iterable[Window], on_window: Callable[[ScannedLines], None] = 
         on_window(scanner.scanned)
     scanned = scanner.scanned
     del scanner
-    give_back()
+    give_back(len(scanned.line_starts))
     return scanned
 
 

@@ -148,24 +148,37 @@ def possible_causes(texts: Sequence[bytes]) -> Causes:
     return _possible(_with_literals(CAUSE), texts)
 
 
-def _possible(causes: Causes, texts: Sequence[bytes]) -> Causes:
+def _possible(known: _Literals, texts: Sequence[bytes]) -> Causes:
     """Return the causes of which some text holds a literal, each with the literals that stand there."""
-    holds = finder(b"\n".join(texts))
-    held = ((kind, tuple(filter(holds, literals))) for kind, literals in causes)
-    return [cause for cause in held if cause[1]]
+    text = b"\n".join(texts)
+    seen = _seen(text)
+    holds = finder(text, seen)
+    held: dict[int, list[bytes]] = {}
+    for place in np.flatnonzero(seen[known.openings]).tolist():
+        number, literal = known.literals[place]
+        if holds(literal):
+            held.setdefault(number, []).append(literal)
+    return [(known.kinds[number], tuple(literals)) for number, literals in held.items()]
 
 
-def finder(text: bytes) -> Callable[[bytes], bool]:
+def finder(text: bytes, seen: npt.NDArray[np.bool_] | None = None) -> Callable[[bytes], bool]:
     """Return the test whether a literal stands in a text. In a long one few literals have to be searched for.
 
-    Those are the literals all of whose runs of four bytes, as numbers, stand there too.
+    Those are the literals all of whose runs of four bytes, as numbers, are ``seen`` there too.
     """
     if len(text) < _LONG:
         return text.__contains__
+    there = _seen(text) if seen is None else seen
+    return lambda literal: bool(there[_runs(literal)].all()) and literal in text
+
+
+def _seen(text: bytes) -> npt.NDArray[np.bool_]:
+    """Return which numbers of four consecutive bytes stand in a text; 0 counts as there."""
     seen = np.zeros(1 << 16, np.bool_)
+    seen[0] = True
     for begin in range(0, len(text), _LONG):
         seen[_runs(text[begin : begin + _LONG + 3])] = True
-    return lambda literal: bool(seen[_runs(literal)].all()) and literal in text
+    return seen
 
 
 def _runs(text: bytes) -> npt.NDArray[np.uint32]:
@@ -182,9 +195,19 @@ def causes_in(text: bytes, causes: Causes) -> Iterator[tuple[LineKind, re.Match[
             yield kind, match
 
 
+class _Literals(NamedTuple):
+    """The kinds of a grammar, their literals with the kinds' indexes, and the numbers of the literals' first bytes."""
+
+    kinds: Sequence[LineKind]
+    literals: Sequence[tuple[int, bytes]]
+    openings: npt.NDArray[np.uint32]
+
+
 @cache
-def _with_literals(start: str) -> Causes:
-    return [(kind, tuple(text.encode("latin-1") for text in kind.literals)) for kind in tables.kinds(start)]
+def _with_literals(start: str) -> _Literals:
+    kinds = tables.kinds(start)
+    literals = [(number, text.encode("latin-1")) for number, kind in enumerate(kinds) for text in kind.literals]
+    return _Literals(kinds, literals, np.array([_runs(text[:4]).sum() for _, text in literals], np.uint32))
 
 
 MAX_SAMPLES = 20

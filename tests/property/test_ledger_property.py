@@ -167,7 +167,7 @@ def no_finding_claims_more(log: BuildLog) -> None:
         case = Case(each, log)
         claimed: dict[str, float] = {}
         for rule in rules():
-            for observation in rule.check(case) if not rule.needs and rule.concerns(case) else ():
+            for observation in rule.check(case) if not rule.needs and rule.concerns(case.kinds) else ():
                 cost = observation.cost
                 if cost is None:
                     continue

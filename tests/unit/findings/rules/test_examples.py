@@ -125,4 +125,4 @@ def test_it_is_silent_on_a_look_alike(code: str, tmp_path: Path) -> None:
 
 def _speaks(rule: Rule, case: Case) -> bool:
     """Whether a rule has anything to say, before others that explain it are asked."""
-    return rule.concerns(case) and any(rule.check(case))
+    return rule.concerns(case.kinds) and any(rule.check(case))
