@@ -116,6 +116,7 @@ def judge(inputs: Inputs, suppression: Suppression, whole: int | None = None) ->
         reports.append(_brief(report, seen) if brief else report)
         seen |= {root.signature for root in worse_roots(report, 0)}
         del read  # before the next one is read
+    unasked = [rule for rule in rules() if not any(map(rule.needs.issubset, able))]
     report = together(reports)
     findings = ranked(report.findings)
     return replace(
@@ -124,11 +125,7 @@ def judge(inputs: Inputs, suppression: Suppression, whole: int | None = None) ->
         suppressed=ranked(report.suppressed),
         common=_common(findings),
         settings=suppression.settings_behind(report.suppressed),
-        not_judged=tuple(
-            NotJudged(rule.code, rule.title, tuple(sorted(rule.needs)))
-            for rule in rules()
-            if not any(map(rule.needs.issubset, able))
-        ),
+        not_judged=tuple(NotJudged(rule.code, rule.title, tuple(sorted(rule.needs))) for rule in unasked),
         unreadable=tuple(inputs.unreadable),
     )
 

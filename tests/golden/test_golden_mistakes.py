@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -133,16 +134,28 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def answer(line: str, capsys: pytest.CaptureFixture[str]) -> str:
-    words = shlex.split(line)
-    code = main(words)
+class Answer(NamedTuple):
+    """What a command came to."""
+
+    line: str
+    code: int
+    out: str
+    err: str
+
+    def text(self) -> str:
+        """Return it as a terminal shows it."""
+        said = (self.out + self.err).splitlines()
+        shown = [*said[:LONG], f"… ({len(said) - LONG} more lines)"] if len(said) > LONG else said
+        return "\n".join([f"$ trtforensics {self.line}", *shown, f"exit {self.code}", ""])
+
+
+def answer(line: str, capsys: pytest.CaptureFixture[str]) -> Answer:
+    code = main(shlex.split(line))
     captured = capsys.readouterr()
-    said = (captured.out + captured.err).splitlines()
-    shown = [*said[:LONG], f"… ({len(said) - LONG} more lines)"] if len(said) > LONG else said
-    return "\n".join([f"$ trtforensics {line}", *shown, f"exit {code}", ""])
+    return Answer(line, code, captured.out, captured.err)
 
 
-def test_what_mistakes_print_is_the_golden_text(
+def test_mistakes_print_the_golden_text_which_is_one_sentence_and_exit_code_2(
     folder: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -150,17 +163,11 @@ def test_what_mistakes_print_is_the_golden_text(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     with working_in(folder):
-        printed = "\n".join(answer(line, capsys) for line in MISTAKES)
+        answers = [answer(line, capsys) for line in MISTAKES]
+    printed = "\n".join(each.text() for each in answers)
     if update_golden:
         GOLDEN.write_text(printed, encoding="utf-8")
     assert printed == GOLDEN.read_text(encoding="utf-8"), f"{GOLDEN.name} differs: look at the change first"
-
-
-def test_each_mistake_ends_with_one_sentence_and_exit_code_2(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answered = {"replay convert edited.json"}
-    with working_in(folder):
-        for line in (line for line in MISTAKES if line not in answered):
-            assert main(shlex.split(line)) == 2, line
-            captured = capsys.readouterr()
-            assert captured.out == "", line
-            assert captured.err.count("\n") == 1, line
+    refused = [each for each in answers if each.line not in answered]
+    assert [each for each in refused if each.code != 2 or each.out or each.err.count("\n") != 1] == []

@@ -12,6 +12,8 @@ from fnmatch import fnmatch
 from functools import cache
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.support.for_each import for_each
 from tests.support.import_graph import statements, tree_of
 from tests.support.repository import PRODUCT, ROOT, files_of, label
@@ -44,10 +46,15 @@ NAMES_PATHS_ON_PURPOSE = ("tests/*redact*", "testdata/*redact*")
 
 
 @cache
-def sources() -> list[Path]:
-    """Return every Python file of the product and of its tests."""
-    folders = [ROOT / name for name in ("forensics", "parsers", "tui", "tests")]
-    return [path for folder in folders for path in files_of(folder) if path.suffix == ".py"]
+def product() -> list[Path]:
+    """Return every Python file of the product."""
+    return [path for folder in PRODUCT.values() for path in files_of(folder) if path.suffix == ".py"]
+
+
+@cache
+def of_tests() -> list[Path]:
+    """Return every Python file of the tests; that they keep to the rules too is looked at with the slow tests."""
+    return [path for path in files_of(ROOT / "tests") if path.suffix == ".py"]
 
 
 def nodes(path: Path, *words: str) -> tuple[ast.AST, ...]:
@@ -100,24 +107,30 @@ def machine_paths(text: str) -> list[str]:
     return MACHINE_PATH.findall(text)
 
 
-@for_each("path", sources(), ids=label)
+@for_each("path", product(), ids=label)
 def test_no_function_is_too_long_to_read_at_a_glance(path: Path) -> None:
     assert long_functions(tuple(statements(tree_of(path.read_text(encoding="utf-8"))))) == []
 
 
-@for_each("path", [path for path in sources() if not label(path).startswith("tests/")], ids=label)
+@pytest.mark.slow
+@for_each("path", of_tests(), ids=label)
+def test_no_function_of_a_test_is_too_long_to_read_at_a_glance(path: Path) -> None:
+    assert long_functions(tuple(statements(tree_of(path.read_text(encoding="utf-8"))))) == []
+
+
+@for_each("path", product(), ids=label)
 def test_no_module_is_too_long(path: Path) -> None:
     assert path.read_text(encoding="utf-8").count("\n") <= MAX_MODULE_LINES
 
 
-@for_each("path", [path for path in sources() if not label(path).startswith("tests/")], ids=label)
+@for_each("path", product(), ids=label)
 def test_a_constant_has_one_value(path: Path) -> None:
     assert constants_set_again(tree_of(path.read_text(encoding="utf-8"))) == []
 
 
 def test_no_two_public_classes_share_a_name() -> None:
     modules: dict[str, list[str]] = {}
-    for path in (path for folder in PRODUCT.values() for path in files_of(folder) if path.suffix == ".py"):
+    for path in product():
         for name in public_classes(tree_of(path.read_text(encoding="utf-8"))):
             modules.setdefault(name, []).append(label(path))
     assert len(modules) > 200
@@ -132,8 +145,14 @@ def test_a_unit_test_lies_where_the_product_has_the_code(path: Path) -> None:
         assert (root / place).is_dir()
 
 
-@for_each("path", sources(), ids=label)
+@for_each("path", product(), ids=label)
 def test_no_handler_catches_whatever_comes(path: Path) -> None:
+    assert len(broad_handlers(nodes(path, "except", "suppress"))) == CATCH_WHATEVER_COMES.get(label(path), 0)
+
+
+@pytest.mark.slow
+@for_each("path", of_tests(), ids=label)
+def test_no_handler_of_a_test_catches_whatever_comes(path: Path) -> None:
     assert len(broad_handlers(nodes(path, "except", "suppress"))) == CATCH_WHATEVER_COMES.get(label(path), 0)
 
 
@@ -181,7 +200,7 @@ def test_machine_paths_are_recognised(text: str, named: bool) -> None:  # noqa: 
     assert bool(machine_paths(text.replace("|", "/"))) is named
 
 
-@for_each("path", [path for path in sources() if "tests" not in path.relative_to(ROOT).parts], ids=label)
+@for_each("path", product(), ids=label)
 def test_json_that_goes_out_is_rendered_where_secrets_are_masked(path: Path) -> None:
     if not any(fnmatch(label(path), pattern) for pattern in JSON_FOR_PROGRAMS):
         assert json_calls(nodes(path, "json.dump")) == []

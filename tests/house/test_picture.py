@@ -25,6 +25,7 @@ def screenshot() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 def test_the_picture_in_the_docs_is_what_the_app_looks_like_now(screenshot: ModuleType) -> None:
     made = screenshot.picture()
     stored = (ROOT / "docs" / "tui.svg").read_text(encoding="utf-8")

@@ -131,10 +131,7 @@ def test_the_tui_draws_nothing_for_a_log_it_cannot_open(
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "empty.log",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("random.bin", "picture.png", "cut.log.gz")),
-    ],
+    [pytest.param(name, marks=pytest.mark.slow) for name in ("empty.log", "random.bin", "picture.png", "cut.log.gz")],
 )
 def test_the_tui_gives_the_screen_back_before_it_says_what_is_wrong(
     name: str, terminal: Callable[..., Terminal], tmp_path: Path

@@ -406,6 +406,7 @@ def test_killed_while_it_builds_again_for_another_check_it_judges_no_half_writte
     assert bench.culprits() == [["item8"]]
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_leaves_no_build_behind(bench: Bench) -> None:
     process = bench.start("--build", "(setsid sleep 600 &); touch up; sleep 600", "--check", "true")
     until((bench.folder / "up").exists)
@@ -543,6 +544,7 @@ def test_names_of_any_bytes(bench: Bench) -> None:
     assert subprocess.run(log, cwd=bench.folder, capture_output=True, timeout=DEADLINE, check=True).stdout
 
 
+@pytest.mark.slow
 def test_nohup_stays_in_force(bench: Bench) -> None:
     line = bench.command("--build", "touch up; while ! test -e go; do sleep 0.05; done", "--check", "true")
     process = subprocess.Popen(
@@ -651,7 +653,7 @@ def test_too_little_room_ends_the_run_before_a_probe(bench: Bench) -> None:
     assert bench.run("--check", bad_if("item7"), "--need-free", "0").returncode == 0
 
 
-@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("times", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_ctrl_c_ends_the_probe_and_says_how_to_go_on(bench: Bench, times: int) -> None:
     """A build that traps SIGINT and SIGTERM gets its grace at the first Ctrl-C, and none at the second."""
     traps = f"trap 'echo >> {bench.folder}/warned' TERM; "

@@ -108,7 +108,13 @@ def test_a_name_is_replaced_by_the_same_word_wherever_it_stands(redacted: str) -
     assert len(models) == 1
 
 
-@pytest.mark.parametrize("name", ["emulated-trtexec-10.16-three-passes.log", "rtx-transformer.log"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "emulated-trtexec-10.16-three-passes.log",
+        pytest.param("rtx-transformer.log", marks=pytest.mark.slow),
+    ],
+)
 def test_a_log_of_ours_keeps_its_structure(name: str, samples: list[Path], tmp_path: Path, run: Run) -> None:
     log = next(path for path in samples if path.name == name)
     done = run("redact", str(log), "-o", str(tmp_path / "public.log"))

@@ -89,9 +89,14 @@ def left(found: dict[str, Any]) -> list[str]:
     "broken",
     [
         "exit 1",
-        "pyton3 check.py {model}; exit 3",
-        "test -e /dev/no-such-gpu || { echo no CUDA-capable device is detected; exit 9; }",
-        f"{sys.executable} -c 'import no_such_module' {{model}}",
+        *(
+            pytest.param(command, marks=pytest.mark.slow)
+            for command in (
+                "pyton3 check.py {model}; exit 3",
+                "test -e /dev/no-such-gpu || { echo no CUDA-capable device is detected; exit 9; }",
+                f"{sys.executable} -c 'import no_such_module' {{model}}",
+            )
+        ),
     ],
 )
 def test_a_check_that_fails_on_everything_certifies_nothing(run: Run, tmp_path: Path, broken: str) -> None:

@@ -75,6 +75,7 @@ def test_another_failure_is_not_gone_on_with(run: Run, tmp_path: Path, part: str
     assert document["reduction"]["otherwise"]
 
 
+@pytest.mark.slow
 def test_loosely_it_is_the_same(run: Run, tmp_path: Path) -> None:
     document = reduced(run, tmp_path, ANOTHER["status"], None, "--same", "loose")
     assert (document["status"], left(document)) == ("certified", ["Det"])
@@ -98,6 +99,7 @@ def calling() -> onnx.ModelProto:
     return model
 
 
+@pytest.mark.slow
 def test_a_failure_of_functions_is_said_to_be_lost_by_inlining_them(run: Run, tmp_path: Path) -> None:
     document = reduced(run, tmp_path, "sys.exit(has('Twice'))", calling())
     assert (document["status"], document["culprits"], left(document)) == ("not-reproduced", [], [])

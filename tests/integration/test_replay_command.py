@@ -226,6 +226,7 @@ TacticReplayData.load(sys.argv[1]).save(sys.argv[2])
 """
 
 
+@pytest.mark.slow
 def test_polygraphy_writes_the_same_bytes(tmp_path: Path) -> None:
     pytest.importorskip(
         "tensorrt_rtx", reason="Polygraphy decodes types by a TensorRT, and tensorrt_rtx is not installed"

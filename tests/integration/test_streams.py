@@ -35,7 +35,9 @@ def builds(done: subprocess.CompletedProcess[str]) -> object:
     return json.loads(done.stdout)["builds"]
 
 
-@pytest.mark.parametrize("form", ["plain", "gzip", pytest.param("redirected", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "form", ["gzip", *(pytest.param(form, marks=pytest.mark.slow) for form in ("plain", "redirected"))]
+)
 def test_a_log_from_standard_input_says_what_the_file_says(form: str, run: Run, log: Path) -> None:
     expected = builds(run("parse", "--json", log))
     if form == "redirected":
@@ -59,7 +61,7 @@ def test_a_fifo_streams(run: Run, log: Path, tmp_path: Path) -> None:
     assert parsed == builds(run("parse", "--json", log))
 
 
-@pytest.mark.parametrize("content", [b"", b"no log\n"])
+@pytest.mark.parametrize("content", [b"no log\n", pytest.param(b"", marks=pytest.mark.slow)])
 def test_a_pipe_that_brings_no_log_is_refused(content: bytes, refuse: Refuse) -> None:
     assert refuse("parse", "-", input=content, stdin=None).startswith("<stdin>: ")
 

@@ -209,7 +209,9 @@ DEEPER = ("fixed/items.txt", "fixed/new.txt", "probes/{0}/verdict.json", "probes
 @pytest.mark.parametrize(
     "broken", [pytest.param(True, marks=pytest.mark.slow), pytest.param(False)], ids=["broken", "whole"]
 )
-@pytest.mark.parametrize("linked", [*PLACES, *DEEPER])
+@pytest.mark.parametrize(
+    "linked", [*PLACES, DEEPER[0], *(pytest.param(place, marks=pytest.mark.slow) for place in DEEPER[1:])]
+)
 def test_no_link_in_a_directory_is_followed_by_what_writes_there(place: Place, linked: str, broken: bool) -> None:  # noqa: FBT001 - a case
     """Each file and folder of a directory is moved outside, or to nowhere, and a link to it takes its place."""
     words = [*items(place), "--check", "! grep -qx b {items}"]

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize(("seed", "count"), [(20261121, 45), pytest.param(20261123, 150, marks=pytest.mark.slow)])
-def test_damaged_logs_are_read_or_refused_and_counts_add_up(seed: int, count: int, samples: list[Path]) -> None:
+@pytest.mark.parametrize("count", [15, pytest.param(195, marks=pytest.mark.slow)])
+def test_damaged_logs_are_read_or_refused_and_counts_add_up(count: int, samples: list[Path]) -> None:
     logs = [path.read_bytes().split(b"\n") for path in samples]
-    pick = random.Random(seed)  # noqa: S311 - the same each time
+    pick = random.Random(20261123)  # noqa: S311 - the same each time
     results = [check(damaged(pick.choice(logs), pick.choice(logs), pick)) for _ in range(count)]
     assert set(results) == {"read", "refused"}
 

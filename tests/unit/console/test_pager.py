@@ -82,6 +82,7 @@ def test_a_pager_that_is_left_early_is_no_error(tmp_path: Path) -> None:
     assert (tmp_path / "seen").read_text() == "{\n"
 
 
+@pytest.mark.slow
 def test_a_pager_that_is_never_asked_for_text_is_not_started(tmp_path: Path) -> None:
     assert on_terminal(tmp_path, "parse", LOG, "-o", str(tmp_path / "facts.txt"))[0] == 0
     assert not (tmp_path / "started").exists()

@@ -71,6 +71,7 @@ def test_a_size_that_onnx_cannot_tell_is_told_by_symbolic_inference(monkeypatch:
     assert types_of(halved_rows())["reshaped"].dims == ("2*batch", 4)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("sympy") is None, reason="symbolic inference needs sympy")
 def test_onnx_runtime_s_symbolic_inference_tells_it() -> None:
     assert types_of(halved_rows())["reshaped"].dims == ("2*batch", 4)

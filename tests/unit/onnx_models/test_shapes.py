@@ -56,6 +56,7 @@ def test_an_input_of_any_rank_needs_a_shape() -> None:
     assert "--shapes x:N" in caught.value.next_step
 
 
+@pytest.mark.slow
 def test_dimensions_that_take_too_long_to_infer_stay_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     """ONNX Runtime's inference is ended then, and what onnx itself infers stands."""
     before = types_of(MIXED)

@@ -33,17 +33,19 @@ def test_a_thousand_items_keep_the_promise(sizes: list[int], most: int) -> None:
         assert builds(asked) <= most
 
 
-def test_equal_suspicion_takes_one_culprit_as_few_builds_as_halving_and_a_certificate_can() -> None:
-    taken = [builds(answered(Search(THOUSAND), bad_with({culprit}))[0]) for culprit in range(0, 1000, 7)]
+@pytest.mark.parametrize("step", [23, pytest.param(7, marks=pytest.mark.slow)])
+def test_equal_suspicion_takes_one_culprit_as_few_builds_as_halving_and_a_certificate_can(step: int) -> None:
+    taken = [builds(answered(Search(THOUSAND), bad_with({culprit}))[0]) for culprit in range(0, 1000, step)]
     assert sum(taken) / len(taken) <= 13.8
     assert max(taken) == 14
 
 
+@pytest.mark.parametrize("tried", [10, pytest.param(25, marks=pytest.mark.slow)])
 @for_each("room", [2, 3, 4, 8])
 @for_each("count", [2, 9, 27, 82, 200, 300])
-def test_several_builds_at_once_save_rounds(count: int, room: int) -> None:
+def test_several_builds_at_once_save_rounds(count: int, room: int, tried: int) -> None:
     cuts = next(cuts for cuts in range(count) if (room + 1) ** cuts >= count)
-    culprits = range(0, count, max(1, count // 25))
+    culprits = range(0, count, max(1, count // tried))
     rounds = [answered(Search(THOUSAND[:count]), bad_with({culprit}), room)[1] for culprit in culprits]
     assert max(rounds) <= cuts + 3  # the endpoints, and two for the certificate
 

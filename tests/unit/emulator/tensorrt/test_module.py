@@ -157,6 +157,7 @@ print(json.dumps([*results, build(results[0])[1]]))
     assert first.keys() & other.keys()
 
 
+@pytest.mark.slow
 def test_what_a_selector_raises_ends_the_build(python: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
     wanted = {"/stem/MaxPool": [0, 0, "", [], 0]}
     assert python(SELECTOR + f"print(json.dumps(build({wanted!r})[0] is None))") is True
@@ -235,6 +236,7 @@ change = [(key, bad[key])]
 )
 
 
+@pytest.mark.slow
 def test_a_changed_key_is_built_and_a_tactic_of_another_layer_is_refused(python: Callable[..., Any]) -> None:
     script = (
         PAIR

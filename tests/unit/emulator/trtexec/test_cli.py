@@ -153,6 +153,7 @@ def test_errors_go_to_stderr_and_the_rest_to_stdout(tmp_path: Path) -> None:
     assert "[E] Engine set up failed" in done.stderr
 
 
+@pytest.mark.slow
 @for_each(
     ("fault", "status"),
     [(("--crash",), -11), (("--crash", "KILL"), -9), (("--exit", "3"), 3), (("--chance", "0", "--crash"), 0)],
@@ -161,6 +162,7 @@ def test_it_dies_on_demand(fault: tuple[str, ...], status: int) -> None:
     assert run("tests.emulator.trtexec.cli", *NET, *fault).returncode == status
 
 
+@pytest.mark.slow
 def test_it_hangs_and_fills_its_output_on_demand() -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         run("tests.emulator.trtexec.cli", *NET, "--hang", seconds=0.5)
