@@ -83,7 +83,9 @@ _PLACES = {"PyPI": "on PyPI", "Jetson": "supported by TensorRT on Jetson"}
 
 @cache
 def _known_names() -> frozenset[str]:
-    return frozenset(row.name for row in (*records("packages", Package), *records("lifetimes", Lifetime)))
+    return frozenset(
+        {row.name for row in records("packages", Package)} | {row.name for row in records("lifetimes", Lifetime)}
+    )
 
 
 def told_of(text: str, version: Sequence[int] | None) -> Mapping[str, str]:
