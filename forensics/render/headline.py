@@ -84,7 +84,8 @@ class Headline:
     def word(self) -> str:
         """How the run ended, in capitals; where no line tells, what it came to."""
         if self.reached:
-            return self.reached.upper()
+            what, mark, names = self.reached.partition(": ")
+            return f"{what.upper()}{mark}{names}"
         return "NO RUN" if self.ending is None else _WORDS.get(self.ending, self.ending.name)
 
     @property

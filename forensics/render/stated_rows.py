@@ -80,10 +80,14 @@ def _conclusions(results: Sequence[RunResult]) -> Iterator[tuple[str, SourceSpan
             for each in times
             if not each[1].row and (part := _FORMS["step"].search(each[1].name))
         ],
-        lambda each: (_FORMS["step"].sub("", each[1][1].name.partition(" per image")[0]).strip(), each[1][1].unit),
+        lambda each: (
+            *(each[1][1].side, _FORMS["step"].sub("", each[1][1].name.partition(" per image")[0]).strip()),
+            each[1][1].unit,
+        ),
     )
-    for (name, unit), values in steps.items():
-        yield from _parts(name, unit, grouped(values, itemgetter(0)))
+    for (side, name, unit), values in steps.items():
+        title = ": ".join(filter(None, (side, name)))
+        yield from _parts(title, unit, grouped(values, itemgetter(0)))
     phases = [(each[1].group, each) for each in times if re.match("(?i:total)", each[1].name)]
     for (name, unit), values in grouped(phases, lambda each: (each[1][1].name, each[1][1].unit)).items():
         if all(_FORMS["phase"].search(group) for group, _ in values):
@@ -344,6 +348,7 @@ def _of_group(group: Sequence[_Named]) -> str:
     title, row = ({*map(attrgetter(of), (each for _, each, _ in group))} for of in ("group", "row"))
     name = f"{stated.group}: {stated.name}" if stated.group and len(title) == 1 else stated.name
     name = shortened(f"{name} of {stated.row}" if stated.row and len(row) == 1 else name, _NAME)
+    name = _FORMS["digits"].sub("N", name) if len({each.name.lower() for _, each, _ in group}) > 1 else name
     numbers, first = [value for value, *_ in group], ""
     if _is_apart(stated, numbers):
         first = f"first {figure(numbers[0])}{unit}{f' {_HOLDS}' if len(numbers) > _ROWS else ''}, then "
@@ -352,13 +357,13 @@ def _of_group(group: Sequence[_Named]) -> str:
     if len({*values}) == 1 or len(values) <= _ROWS:
         return f"{name} {first}{', '.join(values if len({*values}) > 1 else values[:1])}{unit}"
     if levels := _levels(numbers):
-        return f"{_FORMS['digits'].sub('N', name)} {first}{levels}{unit}"
+        return f"{name} {first}{levels}{unit}"
     low, high = figure(min(numbers)), figure(max(numbers))
     edge = not first and (values[0] in {low, high} or numbers[0] >= _FIRST * usual > 0)
     last = f", last {values[-1]}" if values[-1] not in {low, high} and "acc" in name.lower() else ""
     often = f"{len(values)} times, median {figure(usual)}{f', {numbers.count(0)} of them 0' if 0 in numbers else ''}"
     often += f", first {values[0]}" if edge else ""
-    return f"{_FORMS['digits'].sub('N', name)} {first}{low} to {high}{unit} ({often}{last})"
+    return f"{name} {first}{low} to {high}{unit} ({often}{last})"
 
 
 def _labels(group: Sequence[_Named]) -> list[tuple[str, ...]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trtforensics.console.counting import grouped
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import RunResult, StatedName
 from trtforensics.model.timings import LayerTime, ProfileRun, TimeSource
@@ -162,7 +163,7 @@ _OWN = [(row["kind"], row["field"], row["name"]) for row in rows("own_figures", 
 """Kinds of line that are found in logs of any length: the field, and a name for the figure where the line has none."""
 _OWN_FIGURE = re.compile(r"([0-9.,:]+) *([^\d\s]*)")
 _SOURCE_RATE = re.compile(r"(?<![\w.'])([0-9]+(?:\.[0-9]+)?)(?= +\(|[,}])")
-_KNOWN = ("own_perf", *_OF_PERCENTILES, "mlperf_rate", "mlperf_setting", *_RATES, *(kind for kind, *_ in _SINGLE))
+_KNOWN = ("own_perf", "own_layer_time", *_OF_PERCENTILES, "mlperf_rate", "mlperf_setting", *_RATES, *(kind for kind, *_ in _SINGLE))
 
 
 def _by_rules(log: LinesView, named: set[int]) -> Iterator[tuple[int, float, StatedName]]:
@@ -236,9 +237,21 @@ _TOTAL = "Total"
 
 def profiles(log: Log) -> Sequence[tuple[ProfileRun, ...]]:
     """Read the tables of each build, in the log's order."""
-    if not log.has(*_ROWS, "sample_profile_row"):
+    if not log.has(*_ROWS, "sample_profile_row", "own_layer_time"):
         return [()] * log.size
-    return [(*_profiles(view, log), *_of_samples(view, log)) for view in log.views]
+    return [(*_profiles(view, log), *_of_samples(view, log), *_of_calls(view, log)) for view in log.views]
+
+
+def _of_calls(view: LinesView, log: Log) -> Iterable[ProfileRun]:
+    """Give the profile of a program that prints each call of a layer."""
+    calls = grouped(view.each("own_layer_time", "layer", "total_ms"), itemgetter(1))
+    whole = sum(ms for each in calls.values() for *_, ms in each)
+    layers = []
+    for name, each in calls.items():
+        total = sum(ms for *_, ms in each)
+        layers.append(LayerTime(name, total, total / len(each), None, 100 * total / whole, log.spans.of(each[0][0])))
+    if layers:
+        yield ProfileRun(max(map(len, calls.values())), tuple(layers), layers[0].span, whole)
 
 
 def _of_samples(view: LinesView, log: Log) -> Iterable[ProfileRun]:

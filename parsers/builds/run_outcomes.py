@@ -26,12 +26,16 @@ _EARLY_ENDS = (
     (_CRASHES, Ending.CRASHED, "the process crashed"),
 )
 RAISED = ("raised_error", "raised_exception", "raised_ort")
-_OWN = ("own_result", "own_result_upper", "own_tests", "own_banner", "own_gtest", "own_pytest")
+_OWN = ("own_result", "own_result_upper", "own_tests", "own_banner", "own_gtest")
 STEPS = ("step_code", "step_failure", "step_rc", "step_status")
 _FAILED_ROWS = {"own_cells_fail", "own_row_cross", "own_row_fail", "own_row_empty"}
 _ROWS = ("own_cells_pass", "own_row_check", "own_row_pass", *sorted(_FAILED_ROWS))
 _ROW_NAME = re.compile(r"^\W*(?:[0-9]+[^\w,]+(?=\w))?|\W+$")
 """What stands around the name of a row."""
+_CHECKS = {row["form"]: re.compile(row["pattern"]) for row in rows("checks", "trtforensics.parsers.builds")}
+"""How programs list checks, a line each, and how they count them."""
+_LISTED, _NEAR = 3, 24
+"""Lines with verdicts that make a list of checks; lines that may follow the last check of a run."""
 BENIGN = re.compile(
     r"catchCudaError|Deserialize engine failed because |Skipping tactic |Tactic Device request: |== CAPTURED STD"
     r"|FAILED \| Iteration \d|I\w+::get\w+: Error Code 3|not supported for DLA"
@@ -137,9 +141,13 @@ class RunEvidence:
 
     def outcome(self) -> RunOutcome:
         """Return how the run ended."""
-        own = self._own_result()
+        own, checks = self._own_result(), self._checks()
+        if own is not None and checks is not None and own.ending is checks.ending:
+            own = own._replace(reached=checks.reached)
+        if checks is not None and checks.ending is Ending.FAILED:
+            own = own or checks
         verdict = self._verdict(own) or self._comparison() or own or self._listed() or self._table()
-        ended = verdict or self._process() or self._exit() or self._goal_after_error()
+        ended = verdict or self._process() or self._exit() or checks or self._goal_after_error()
         ended = ended or self._fatal_error() or self._own_end()
         ended = ended or self._serving() or self._last_words() or self._reached() or self._cells() or self._last_phase()
         span = None if ended.line is None else self._spans.of(ended.line)
@@ -194,6 +202,8 @@ class RunEvidence:
 
     def _own_result(self) -> _Ended | None:
         results = [(line, verdict) for kind in _OWN for line, verdict in self._view.each(kind, "verdict")]
+        tests = self._view.each("own_pytest", "text")
+        results += [(line, "failed" if re.search("fail|error", str(text)) else "passed") for line, text in tests]
         nothing = [line for line in self._view.lines("own_none") if self._said_after(line) <= _LAST_WORDS]
         results += [(line, "nothing made") for line in nothing]
         results += [(line, word) for word in ("success", "failure") for line in self._view.lines(f"own_{word}")]
@@ -211,6 +221,27 @@ class RunEvidence:
         )
         why = f": {failed} failed{f' ({passed} passed)' if passed else ''}" if failed else ""
         return _Ended(Ending.PASSED if good else Ending.FAILED, line, f"the program's own result is {verdict}{why}")
+
+    def _checks(self) -> _Ended | None:
+        """Return what the checks of a list came to by the program's own count, else by their lines."""
+        texts = [(line, text) for line, text in self._view.each("untyped", "text") if _CHECKS["any"].search(text)]
+        texts += [(line, f"{text} {verdict}") for line, text, verdict in self._view.each("own_gtest", "text", "verdict")]
+        texts += self._view.each("own_pytest", "text")
+        lists = [_listed_checks(sorted(texts), form) for form in ("head", "tail", "mark")]
+        if not any(_CHECKS["of checks"].search(text) for _, text in self._view.each("untyped", "text") if lists[-1]):
+            del lists[-1]
+        rows = max(lists, key=len)
+        counts = [(line, each) for line, text in sorted(texts) if (each := _counted_checks(text))]
+        line = max([*(line for line, _ in rows.values()), *(line for line, _ in counts)], default=0)
+        if not (counts or len(rows) >= _LISTED) or self._works_after(line) or self._said_after(line) > _NEAR:
+            return None
+        names = [name for name, (_, is_bad) in rows.items() if is_bad]
+        good, bad, what = counts[-1][1] if counts else (len(rows) - len(names), len(names), "checks")
+        if not (good or bad) or (counts and len(names) > bad):
+            return None
+        which = f": {listed(names)}" if names else ""
+        reached = f"{bad} of {good + bad} {what} failed{which}" if bad else f"all {good} {what} passed"
+        return _Ended(Ending.FAILED if bad else Ending.PASSED, line, "its list of checks says so", reached)
 
     def _table(self) -> _Ended | None:
         """Return that rows of a table are marked as failed: those of TensorRT alone, where the table has any."""
@@ -403,3 +434,31 @@ class RunEvidence:
     def _goes_on_after(self, line: int) -> bool:
         """Whether TensorRT or the program has something else to say behind an error."""
         return self._own_after(line) > 0 or self._said_after(line) >= _GOES_ON
+
+
+def _listed_checks(texts: Sequence[tuple[int, str]], form: str) -> dict[str, tuple[int, bool]]:
+    """Return the checks that lines of a form name, with the line of each and whether it failed."""
+    found: dict[str, tuple[int, bool]] = {}
+    for line, text in texts:
+        match = _CHECKS[form].match(text) if _counted_checks(text) is None else None
+        if match is not None:
+            verdict = next(value for group, value in match.groupdict().items() if value and group != "name")
+            name = _CHECKS["name"].sub("", match["name"])
+            found[name] = line, _CHECKS["bad"].search(verdict) is not None or found.get(name, (0, False))[1]
+    return found
+
+
+def _counted_checks(text: str) -> tuple[int, int, str] | None:
+    """Return how many checks passed and failed by a line that counts them, and what it calls them."""
+    if match := _CHECKS["ctest"].search(text):
+        return int(match["all"]) - int(match["failed"]), int(match["failed"]), "tests"
+    if match := _CHECKS["part"].search(text):
+        good = int(match["passed"])
+        return (good, int(match["all"]) - good, match["word"] or "checks") if good <= int(match["all"]) else None
+    counts = {"passed": 0, "failed": 0}
+    found = max(([*_CHECKS[form].finditer(text)] for form in ("counted", "labelled")), key=len)
+    for match in found:
+        counts["failed" if _CHECKS["bad"].search(match["verdict"]) else "passed"] += int(match["number"])
+    word = next((match["word"] for match in found if match.re is _CHECKS["counted"] and match["word"]), "")
+    is_count = len(found) > 1 or word or re.search(r" in [0-9.]+ ?s", text)
+    return (counts["passed"], counts["failed"], word or "tests") if found and is_count else None

@@ -15,7 +15,7 @@ from trtforensics.console.counting import grouped, unlike_parts
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import StatedName
 from trtforensics.parsers.builds.views import LinesView
-from trtforensics.parsers.notation.sides import BEFORE, FORMS, UNKNOWN, begun_by, is_steady, side_of
+from trtforensics.parsers.notation.sides import BEFORE, FORMS, UNKNOWN, begun_by, in_runs, is_steady, side_of
 
 _Figure = tuple[StatedName, str]
 _Stated = tuple[int, float, StatedName]
@@ -120,7 +120,10 @@ def of_titles(log: LinesView, found: list[_Stated], others: list[_Stated]) -> li
 
     That is the line of a form before each that is never the same. ``others`` are read by rules and have no titles.
     """
-    found = _by_sides(log, [*_by_side(found), *others])
+    texts = ((line, _FORMS["run"].match(str(text))) for line, text in log.each("untyped", "text"))
+    headings = grouped(((line, head[1], head[2]) for line, head in texts if head), lambda head: head[1])
+    of_forms = {form: [(line, text) for line, _, text in each] for form, each in headings.items()}
+    found = [*in_runs(_by_sides(log, [*_by_side(found), *others]), of_forms)]
     if not found or log.has("own_options"):  # runs of one script are told apart as they are
         return found
     titles = titles_of(log, {line for line, *_ in found})

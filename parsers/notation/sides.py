@@ -5,13 +5,16 @@ setting (``precision: int8``), a label of another figure (``PyTorch time: 9 ms``
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from math import inf
 from statistics import median
 
 from trtforensics.console.counting import grouped
 from trtforensics.knowledge.table import rows
+from trtforensics.model.run import StatedName
 
 _ROWS = grouped(rows("sides", "trtforensics.parsers.notation"), lambda row: row["of"])
 _WORDS = [
@@ -28,9 +31,9 @@ FORMS = {of: re.compile(_ROWS[of][0]["pattern"]) for of in _ROWS}
 UNKNOWN = {"framework": "", "type": "", "device": ""}
 _LONGEST, _LEFT = 110, 24
 """Characters of a line that begins a side, and of what a heading may say besides."""
-_NEAR, _MOST, _APART, _MADE = 0.2, 0.75, 2, 1000
+_NEAR, _MOST, _APART, _MADE, _NEXT, _RUNS = 0.2, 0.75, 2, 1000, 3, 8
 """How far from the median most of the figures lie that are of one side; how many times the usual of several, or the
-only other, a first is at least that stands apart."""
+only other, a first is at least that stands apart, from those next to it too; runs that are told apart at most."""
 
 
 @lru_cache(1 << 12)
@@ -78,4 +81,35 @@ def is_apart(values: Sequence[float], *, is_rate: bool = False) -> bool:
     least = (_APART if len(rest) > 1 else _MADE) * median(rest)
     # those of batches of several sizes fall
     is_alike = is_steady(rest) or (first >= _APART * max(rest) and sorted(rest, reverse=True) != rest)
-    return is_alike and 0 < least < inf and first >= max(least, *rest)
+    is_alone = first > (1 + _NEAR) * max(rest[:_NEXT])
+    return is_alike and is_alone and 0 < least < inf and first >= max(least, *rest)
+
+
+def in_runs(
+    found: Sequence[tuple[int, float, StatedName]], headings: Mapping[str, Sequence[tuple[int, str]]]
+) -> Sequence[tuple[int, float, StatedName]]:
+    """Tell apart the figures of runs that follow each other: below headings of one form, or from a build on.
+
+    Each run has figures of the same names, some of them often, and none of these stands before the first.
+    """
+    names = grouped((each for each in found if not each[2].row), lambda each: replace(each[2], side=""))
+    for starts in (*headings.values(), *_begun(names)):
+        if not 1 < len({label for _, label in starts}) == len(starts) <= _RUNS:
+            continue
+        firsts = [line for line, _ in starts]
+        parts = {name: grouped(each, lambda of: bisect_right(firsts, of[0])) for name, each in names.items()}
+        whole = {name for name, of in parts.items() if {*of} == {*range(1, len(starts) + 1)}}
+        whole -= {name for name in whole if any(each.side for _, _, each in names[name])}
+        if any(min(map(len, parts[name].values())) > 1 for name in whole):
+            return [
+                (line, value, replace(name, side=starts[bisect_right(firsts, line) - 1][1]) if name in whole else name)
+                for line, value, name in found
+            ]
+    return found
+
+
+def _begun(names: Mapping[StatedName, Sequence[tuple[int, float, StatedName]]]) -> Iterator[Sequence[tuple[int, str]]]:
+    """Give the lines at which a run begins, for each figure that a program states at its start."""
+    for name, each in names.items():
+        if FORMS["start"].search(name.name):
+            yield [(line, f"run {number}") for number, (line, *_) in enumerate(each, 1)]

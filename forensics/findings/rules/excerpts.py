@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from operator import itemgetter
 from statistics import median
 
 from trtforensics.console.counting import grouped
@@ -47,7 +48,7 @@ def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
     spelt = [f"{name.name} {figure(number)} {name.unit}".strip() for number, name, _ in figures]
     said: dict[int, str] = {}
     sides: dict[str, dict[bool, tuple[float, str, int]]] = {}
-    for each in grouped(figures, lambda of: (of[1].name, of[1].row, of[1].unit, of[1].group)).values():
+    for each in grouped(figures, itemgetter(1)).values():
         (first, name, line), *rest = each
         usual, often = median(number for number, *_ in rest or each), len({at for *_, at in each}) >= _MANY
         is_first = often and is_apart([number for number, *_ in each])
