@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from statistics import median
 
@@ -105,10 +105,25 @@ def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
         values = ", ".join(f"{figure(value)} ({_place(log, build)})" for value, build in known)
         ratio = f"{_place(log, last)} {most_is.format(figure(most / least))} {_place(log, first)}"
         ratio = ratio if most > _ALIKE * least else f"alike within {most / least - 1:.2%}"
+        ratio = _by_batches(log, known) * (key == "throughput_qps") or ratio
         rest = f"; {others} more are not compared" if (others := len(log.builds) - 2 * _MOST_BUILDS) > 0 else ""
         yield TimeRow("runs", f"{name}{unit and f' in {unit}'}: {values}; {ratio}{rest}", ())
 
 
+def _by_batches(log: BuildLog, rates: Sequence[tuple[float, Build]]) -> str:
+    """Say that rates are alike but for ``--batch``, by which trtexec multiplies them; nothing if they are not."""
+    commands = [run.command for _, build in rates if (run := log.run_of(build))]
+    batches = [int(found[1]) for command in commands if (found := _BATCH.search(command))]
+    calls = [rate / batch for (rate, _), batch in zip(rates, batches, strict=False) if batch]
+    if len(calls) < len(rates) or max(batches) < 2 * min(batches) or max(calls) > _ALIKE * min(calls):
+        return ""
+    return (
+        f"divided by --batch {figure(min(calls))} to {figure(max(calls))} calls a second: a call takes as long for each, "
+        "and an engine whose batch is fixed computes no more for a larger --batch"
+    )
+
+
+_BATCH = re.compile(r"--batch=([0-9]+)")
 _MEANINGS = [
     (row["when"].split(), re.compile(row["says"]), bool(row["in"]), row["text"]) for row in rows("meanings", _RENDER)
 ]

@@ -40,6 +40,7 @@ _PLACE = re.compile(r"(?:_v)?[_.]?\d+$")
 _FUSED_INTO = {"QuantizeLinear", "DequantizeLinear"}
 """Operators whose names stand before that of the one that they are fused into, which takes the time."""
 _PARTS = {"h2d_ms": "H2D", "gpu_compute_ms": "GPU", "d2h_ms": "D2H"}
+_OF_TOKENS = {"first_token_ms": "first token", "output_token_ms": "a token more"}
 _WORTH = 0.25
 """The part of the GPU's time from which that of the host is worth a word."""
 _BOUND = 0.8
@@ -173,6 +174,9 @@ def _latency(build: Build) -> Iterator[TimeRow]:
         words.append(", ".join(f"{name} {figure(figures[name])}" for name in figures) + " ms")
     if gpu and means.get("enqueue_ms", 0.0) >= _WORTH * gpu:
         words.append(f"enqueue {figure(means['enqueue_ms'])} ms, {means['enqueue_ms'] / gpu:.0%} of the GPU's time")
+    for key, name in _OF_TOKENS.items():
+        if (token := build.result(key)) is not None:
+            words.append(f"{name} {', '.join(f'{of} {figure(value)}' for of, value in token.figures.items())} ms")
     spans = [results[key].span for key in means] if words else []
     rate, size = (build.result(key) for key in ("throughput_qps", "first_dimension"))
     explicit = (build.option("inference", "Batch") or "").strip() == "Explicit"

@@ -137,8 +137,9 @@ def _by_the_clock(view: LinesView) -> Iterator[_Found]:
 
 
 _RATES = {"mlperf_rate": "throughput_qps", "llm_requests": "throughput_qps", "llm_tokens": "throughput_tps"}
-_OF_PERCENTILES = ("mlperf_latency", "mlperf_result")
-_MLPERF = re.compile(r"([0-9]+(?:\.[0-9]+)?)(?:th)?[ _]percentile")
+_OF_PERCENTILES = ("mlperf_latency", "mlperf_result", "mlperf_token")
+_OF_TOKENS = {"first_token_ms": "first token", "output_token_ms": "output token"}
+_MLPERF = re.compile(r"([0-9]+(?:\.[0-9]+)?)(?:th)?[ _](?:first token )?percentile.*")
 
 
 def _of_mlperf(view: LinesView) -> Iterator[_Found]:
@@ -154,7 +155,8 @@ def _of_mlperf(view: LinesView) -> Iterator[_Found]:
         percentile = _MLPERF.fullmatch(name)
         since = max([first for first in summaries if first <= line], default=line)
         key = "sample_latency_ms" if any(since <= begin < line for begin in of_samples) else "latency_ms"
-        statistic = f"p{float(percentile[1]):g}" if percentile else name.lower()
+        key = next((of_tokens for of_tokens, words in _OF_TOKENS.items() if words in name.lower()), key)
+        statistic = f"p{float(percentile[1]):g}" if percentile else name.lower().partition(" ")[0]
         groups.setdefault((since, key), (line, {}))[1]["median" if statistic == "p50" else statistic] = number / 1e6
     yield from ((line, key, values) for (_, key), (line, values) in groups.items())
 

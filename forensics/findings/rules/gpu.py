@@ -27,9 +27,10 @@ def no_gpu(case: Case) -> Iterator[Observation]:
     benign = rtx or (goes_on and all(note.span.line in passing for note in notes))
     hindrance = " (TensorRT-RTX builds nevertheless)" if benign else ""
     known = {code: error_code("cuda", int(code)) for code in sorted({note.text("code") for note in notes} - {""})}
+    asked = next((str(note.text("count")) for note in notes if note.kind == "no_device" and note.text("count")), "")
     why = "the driver is too old" if case.notes("driver_old") else "no GPU, or too old a driver"
     why = listed([f"{of.meaning} (error {code})" if of else f"error {code}" for code, of in known.items()]) or why
-    title = f"CUDA cannot be used here: {why}{hindrance}"
+    title = f"There is no GPU {asked} here" if asked else f"CUDA cannot be used here: {why}{hindrance}"
     yield from observe(notes, title, severity=Severity.NOTE if benign else None, same_as="driver")
 
 
