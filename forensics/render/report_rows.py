@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from operator import itemgetter
 from statistics import median
 
@@ -205,7 +206,8 @@ def _of_run(build: Build, run: Run) -> Values:
     stated = [each.stated for each in build.results if each.stated is not None]
     runners = {each.row for each in stated if "-runner" in each.row}
     phases = {each.name for each in run.phases}
-    errors = [message.text for message in build.messages if message.severity == "E"]
+    errors = [message for message in build.messages if message.severity == "E"]
+    last_import = max((each.last_line for each in run.phases if each.name is PhaseName.IMPORT), default=inf)
     levels = {message.severity for message in build.messages} | {note.level for note in build.notes}
     is_log = "E" not in levels and run.phases and run.last_line - run.first_line >= _OF_EXCERPT
     stopped = last_phase(run) if is_log and last_phase(run).endswith(_SILENT) else ""
@@ -224,7 +226,9 @@ def _of_run(build: Build, run: Run) -> Values:
         "elsewhere": named[-1] if named else "",
         "first_calls": any(each.name.startswith("time of one first call") for each in stated),
         "uses": run.uses_tensorrt and not run.only_reads,
-        "imported": errors and PhaseName.IMPORT in phases and not any(map(_IMPORTER.search, errors)),
+        "imported": errors
+        and last_import < errors[0].span.line
+        and not any(_IMPORTER.search(each.text) for each in errors),
         "clean": phases and build.coverage.own_lines and not levels & {"E", "W"},
     }
 

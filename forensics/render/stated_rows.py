@@ -43,9 +43,9 @@ _IDLE, _ROUNDED, _PART = 80, 0.03, 0.01
 _WHOLE, _NEARLY = 100, 0.9995
 """From here on numbers are shown without decimals; from here to 1 with more."""
 _UNTOLD = "not told"  # what ran
-_TIMES, _ALIKE, _LOST = 1.2, 1.1, 0.002
+_TIMES, _ALIKE, _LOST, _DOUBTED = 1.2, 1.1, 0.002, 20
 """From here on it is said how many times apart figures of a name are; below, that they are alike; a part of an accuracy
-that is lost."""
+that is lost; from where on a first call may be among them."""
 
 
 def figure(value: float) -> str:
@@ -300,7 +300,8 @@ def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
     times = " to ".join(dict.fromkeys(f"{ratio:.3g}" for ratio in (ratios[0], ratios[-1])))
     lines = sorted({sides[other][0][2].line, sides[first][0][2].line})
     where = f", lines {lines[0]} and {lines[1]}" if len(lines) > 1 else ""
-    return f" ({first} is {times} {how} {other}{where})"
+    once = ", each measured once" * (len(sides[first]) == len(sides[other]) == 1 and ratios[0] >= _DOUBTED)
+    return f" ({first} is {times} {how} {other}{where}{once})"
 
 
 def _gains(name: StatedName, tables: Mapping[str, Mapping[str, Sequence[_Named]]]) -> str:

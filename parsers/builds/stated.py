@@ -105,8 +105,9 @@ def stated(log: LinesView, known: set[int]) -> Sequence[_Stated]:
             named = _TOPIC.fullmatch(plain)
             topic, since = ((named[1], named[2] or ""), line) if named else (topic, since)
         of_line = ": ".join(_FORMS["item"].findall(plain))
+        conditions = re.findall(r"([A-Za-z]+) *= *([\w.:]+)", "".join(_FORMS["conditions"].findall(text[:_LONGEST])))
         for name, number in [*_statistics(plain, below)] or _in_line(plain):
-            of_what = filter(None, (heading, *tags, of_line, name.group))
+            of_what = filter(None, (heading, *tags, of_line, " ".join(map("=".join, conditions)), name.group))
             found.append((line, number_of(number), replace(name, group=": ".join(of_what))))
         if len(found) + tables.cells >= _MOST:
             break
