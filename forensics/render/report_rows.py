@@ -113,15 +113,13 @@ def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
 
 def _by_batches(log: BuildLog, rates: Sequence[tuple[float, Build]]) -> str:
     """Say that rates are alike but for ``--batch``, by which trtexec multiplies them; nothing if they are not."""
-    commands = [run.command for _, build in rates if (run := log.run_of(build))]
+    commands = [run.command or "" for _, build in rates if (run := log.run_of(build))]
     batches = [int(found[1]) for command in commands if (found := _BATCH.search(command))]
     calls = [rate / batch for (rate, _), batch in zip(rates, batches, strict=False) if batch]
     if len(calls) < len(rates) or max(batches) < 2 * min(batches) or max(calls) > _ALIKE * min(calls):
         return ""
-    return (
-        f"divided by --batch {figure(min(calls))} to {figure(max(calls))} calls a second: a call takes as long for each, "
-        "and an engine whose batch is fixed computes no more for a larger --batch"
-    )
+    calls_told = f"{figure(min(calls))} to {figure(max(calls))} calls a second"
+    return f"divided by --batch {calls_told} each: an engine whose batch is fixed computes no more for a larger --batch"
 
 
 _BATCH = re.compile(r"--batch=([0-9]+)")

@@ -33,6 +33,8 @@ _STEP, _LEAST = 0.1, 5
 STATED = {row["what"]: row["pattern"] for row in rows("stated", "trtforensics.parsers.builds")}
 _STATISTIC = re.compile(f"(?:.*summary: )?{STATED['statistic']}", re.IGNORECASE)
 """A name that does not say of what it is."""
+_OF_MANY = re.compile(rf"(?i)\b(?:{STATED['statistic']}|best|overall|latency)\b")
+"""What is measured often."""
 _ACCURACY = re.compile(STATED["accuracy"].replace("|\\b[WC]ER\\b", ""))
 _SIDE = re.compile(STATED["side"])
 """What is compared with another on the same input: a type, a framework."""
@@ -300,7 +302,8 @@ def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
     times = " to ".join(dict.fromkeys(f"{ratio:.3g}" for ratio in (ratios[0], ratios[-1])))
     lines = sorted({sides[other][0][2].line, sides[first][0][2].line})
     where = f", lines {lines[0]} and {lines[1]}" if len(lines) > 1 else ""
-    once = ", each measured once" * (len(sides[first]) == len(sides[other]) == 1 and ratios[0] >= _DOUBTED)
+    is_one = len(sides[first]) == len(sides[other]) == 1 and not _is_rate(name) and not _OF_MANY.search(name.key)
+    once = ", each printed once: a first call may be in it" * (is_one and ratios[0] >= _DOUBTED)
     return f" ({first} is {times} {how} {other}{where}{once})"
 
 

@@ -165,7 +165,7 @@ _OWN = [(row["kind"], row["field"], row["name"]) for row in rows("own_figures", 
 """Kinds of line that are found in logs of any length: the field, and a name for the figure where the line has none."""
 _OWN_FIGURE = re.compile(r"([0-9.,:]+) *([^\d\s]*)")
 _SOURCE_RATE = re.compile(r"(?<![\w.'])([0-9]+(?:\.[0-9]+)?)(?= +\(|[,}])")
-_KNOWN = ("own_perf", "own_layer_time", *_OF_PERCENTILES, "mlperf_rate", "mlperf_setting", *_RATES, *(kind for kind, *_ in _SINGLE))
+_KNOWN = ("own_perf", "own_layer_time", *_OF_PERCENTILES, "mlperf_setting", *_RATES, *(kind for kind, *_ in _SINGLE))
 
 
 def _by_rules(log: LinesView, named: set[int]) -> Iterator[tuple[int, float, StatedName]]:

@@ -225,10 +225,13 @@ class RunEvidence:
     def _checks(self) -> _Ended | None:
         """Return what the checks of a list came to by the program's own count, else by their lines."""
         texts = [(line, text) for line, text in self._view.each("untyped", "text") if _CHECKS["any"].search(text)]
-        texts += [(line, f"{text} {verdict}") for line, text, verdict in self._view.each("own_gtest", "text", "verdict")]
-        texts += self._view.each("own_pytest", "text")
+        tests = [*self._view.each("own_gtest", "text", "verdict")]  # a line for those of each verdict
+        texts += [(tests[-1][0], ", ".join(f"{text} {verdict}" for _, text, verdict in tests))] if tests else []
         lists = [_listed_checks(sorted(texts), form) for form in ("head", "tail", "mark")]
-        if not any(_CHECKS["of checks"].search(text) for _, text in self._view.each("untyped", "text") if lists[-1]):
+        marked = [line for line, _ in lists[-1].values()]  # programs mark what they say, too
+        titles = [line for line, text in self._view.each("untyped", "text") if _CHECKS["of checks"].search(text)]
+        is_dense = marked and marked[-1] - marked[0] <= _LISTED * len(marked)
+        if not is_dense or not any(0 < marked[0] - line <= _LISTED for line in titles):
             del lists[-1]
         rows = max(lists, key=len)
         counts = [(line, each) for line, text in sorted(texts) if (each := _counted_checks(text))]

@@ -6,6 +6,7 @@ setting (``precision: int8``), a label of another figure (``PyTorch time: 9 ms``
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -97,10 +98,10 @@ def in_runs(
         if not 1 < len({label for _, label in starts}) == len(starts) <= _RUNS:
             continue
         firsts = [line for line, _ in starts]
-        parts = {name: grouped(each, lambda of: bisect_right(firsts, of[0])) for name, each in names.items()}
+        parts = {name: Counter(bisect_right(firsts, line) for line, *_ in each) for name, each in names.items()}
         whole = {name for name, of in parts.items() if {*of} == {*range(1, len(starts) + 1)}}
         whole -= {name for name in whole if any(each.side for _, _, each in names[name])}
-        if any(min(map(len, parts[name].values())) > 1 for name in whole):
+        if any(min(parts[name].values()) > 1 for name in whole):
             return [
                 (line, value, replace(name, side=starts[bisect_right(firsts, line) - 1][1]) if name in whole else name)
                 for line, value, name in found

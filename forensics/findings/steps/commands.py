@@ -137,8 +137,8 @@ def _kept(case: Case, flags: Iterable[str], without: Iterable[str]) -> list[str]
     """Return the options of the log's command that stay: those that its version takes, and that nothing replaces."""
     refused = frozenset([_name(note.text("name")) for note in case.notes("unknown_option")])
     given = _existing(tuple(options(case)), case.version, refused)
-    has_device = not any(note.text("count") for note in case.notes("no_device"))  # which the log asks for
-    dropped = {*without, *(() if has_device else ["--device"]), *map(_name, flags), *(() if "--loadEngine" in without else without_effect(case))}
+    without = {*without, *("--device" for note in case.notes("no_device") if note.text("count"))}  # it is not there
+    dropped = {*without, *map(_name, flags), *(() if "--loadEngine" in without else without_effect(case))}
     if "--stronglyTyped" in {*flags, *given} - {*without}:
         dropped |= {*WEAK_FLAGS}
     return [option for option in given if _name(option) not in dropped]

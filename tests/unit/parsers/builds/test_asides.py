@@ -569,6 +569,11 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["a 15.6% of 10 calls", "a 1% 2 3"],
     ),
     "sample_profile_end": (["========== net total runtime = 11.6 ms =========="], ["total runtime = 11.6"]),
+    "own_layer_time": (["layer a/1 + b - 0.5 ms"], ["layer network time - 4.5 ms", "layer a - 4 s"]),
+    "mlperf_token": (
+        ["99.90 percentile first token latency (ns)   : 181", "Mean Time to Output Token (ns) : 5"],
+        ["ttft_latency (ns): 1", "99.90 percentile latency (ns) : 4"],
+    ),
     "poly_tensors": (["    ---- 1 Graph Input(s) ----"], ["---- Inference Input(s) ----"]),
     "poly_model_saved": (["Saving ONNX model to: a/b.onnx"], ["Saving ONNX model to: polygraphy_debug.onnx"]),
     "poly_model_before": (["Original Model:"], ["Original Model: 7 MB"]),

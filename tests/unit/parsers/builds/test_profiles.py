@@ -131,3 +131,17 @@ def test_the_table_of_the_profiler_in_tensorrts_samples_is_a_profile(load: Load)
         ("conv + relu", 1.25, 83.3),
     ]
     assert log.runs[0].outcome.reached == "inference ran"
+
+
+def test_a_line_for_each_call_of_a_layer_is_a_profile(load: Load) -> None:
+    lines = ("crow/1 + relu - 1.500000", "crow/2 - 0.500000", "network time - 2.000000", "crow/1 + relu - 2.500000")
+    (build,) = load(
+        "[GIE]  TensorRT version 2.1, build 7\n" + "".join(f"[GIE]  layer {line} ms\n" for line in lines)
+    ).builds
+    (run,) = build.profiles
+    assert [(row.name, row.total_ms, row.average_ms) for row in run.layers] == [
+        ("crow/1 + relu", 4.0, 2.0),
+        ("crow/2", 0.5, 0.5),
+    ]
+    assert (run.iterations, run.total_ms) == (2, 4.5)
+    assert not any(each.stated and each.stated.name.startswith("crow") for each in build.results)

@@ -919,3 +919,78 @@ def test_what_programs_state_in_their_own_words_is_what_the_run_came_to(case: st
     (tmp_path / "b.log").write_text("\n".join(lines), encoding="utf-8")
     log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 20, on_progress=lambda _: None)
     assert headlines(log.log)[0].text == expected
+
+
+CHECKS: dict[str, tuple[str, Ending, str]] = {
+    "words before": (
+        "  PASS  crow is there\n  PASS  it flies\n  PASS  it is back",
+        Ending.PASSED,
+        "all 3 checks passed",
+    ),
+    "boxed": ("[PASS] a crow\n[FAIL] a jay: gone\n[PASS] a tit", Ending.FAILED, "1 of 3 checks failed: a jay: gone"),
+    "words behind": ("a crow ... ok\na jay ... FAIL\na tit ... ok", Ending.FAILED, "1 of 3 checks failed: a jay"),
+    "arrows": ("crow -> OK\njay -> OK\ntit -> OK", Ending.PASSED, "all 3 checks passed"),
+    "TAP": ("ok 1 - crow\nnot ok 2 - jay\nok 3 - tit", Ending.FAILED, "1 of 3 checks failed: jay"),
+    "gtest": (
+        "[       OK ] Crow.Flies (7 ms)\n[  FAILED  ] Crow.Sings (9 ms)\n[  PASSED  ] 4 tests.\n[  FAILED  ] 1 test",
+        Ending.FAILED,
+        "1 of 5 tests failed: Crow.Sings",
+    ),
+    "ctest": (
+        "1/2 Test #1: a .. Passed 0.5 sec\n2/2 Test #2: jay .***Failed 1 sec\n0% tests passed, 1 tests failed out of 2",
+        Ending.FAILED,
+        "1 of 2 tests failed: jay",
+    ),
+    "pytest": (
+        "t_crow.py::test_flies PASSED [ 50%]\nt_crow.py::test_sings FAILED [100%]\n== 1 failed, 1 passed in 0.70s ==",
+        Ending.FAILED,
+        "1 of 2 tests failed: t_crow.py::test_sings",
+    ),
+    "pytest's errors": ("==== 2 passed, 1 error in 0.70s ====", Ending.FAILED, "1 of 3 tests failed"),
+    "counted": ("Summary: 7 checks passed, 2 failed", Ending.FAILED, "2 of 9 checks failed"),
+    "labelled": ("nets 9  Passed: 9  Failed: 0", Ending.PASSED, "all 9 tests passed"),
+    "part": ("[PASS] a crow\n7/7 checks passed", Ending.PASSED, "all 7 checks passed"),
+    "marks": ("Environment check\n✓ a crow\n✗ a jay\n✓ a tit", Ending.FAILED, "1 of 3 checks failed: a jay"),
+}
+"""Lists of checks, how a run ends by them, and what is said."""
+
+
+@for_each("case", CHECKS)
+def test_a_list_of_checks_is_counted_and_those_that_failed_are_named(load: Load, case: str) -> None:
+    text, ending, words = CHECKS[case]
+    outcome = only(load(f"[TRT] [I] Loaded engine size: 3 MiB\n{text}\n")).outcome
+    assert (outcome.ending, outcome.reached) == (ending, words)
+    assert words in headlines(load(f"[TRT] [I] Loaded engine size: 3 MiB\n{text}\n"))[0].text.replace(
+        words.partition(": ")[0].upper(), words.partition(": ")[0]
+    )
+
+
+@for_each(
+    "text",
+    [
+        "✓ model loaded\n✓ engine built\n✓ engine saved",
+        "FAILED to open a\nFAILED to open b\nFAILED to open c",
+        "a crow: OK\na jay: OK",
+        "It passed 3 nets.\n2 failed logins",
+        "[PASS] crow\n[PASS] jay\n[PASS] tit\n" + "something else is said\n" * 25,
+    ],
+)
+def test_what_is_no_list_of_checks_ends_no_run(load: Load, text: str) -> None:
+    assert "checks" not in only(load(f"[TRT] [I] Loaded engine size: 3 MiB\n{text}\n")).outcome.reached
+
+
+def test_a_crash_counts_for_more_than_checks_that_passed_before_it(load: Load) -> None:
+    text = "[PASS] crow\n[PASS] jay\n[PASS] tit\nSegmentation fault (core dumped)\n"
+    assert only(load(f"[TRT] [I] Loaded engine size: 3 MiB\n{text}")).outcome.ending is Ending.CRASHED
+
+
+def test_mlperfs_tokens_have_their_own_percentiles(load: Load) -> None:
+    lines = (
+        *("90.0th first token percentile latency (ns) : 7000000", "Max First Token latency (ns) : 9000000"),
+        *("99.00 percentile time to output token (ns)   : 2500000", "ttft_latency (ns): 100000000"),
+    )
+    run = only(load(MLPERF.format("VALID") + "\n".join(lines)))
+    results = {result.key: result.value for result in run.results}
+    assert results["first_token_ms"] == {"p90": 7.0, "max": 9.0}
+    assert results["output_token_ms"] == {"p99": 2.5}
+    assert not any("ttft" in key for key in results)

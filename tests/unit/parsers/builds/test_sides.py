@@ -112,3 +112,42 @@ def test_rates_of_nothing_have_no_quotient(load: Load) -> None:
     rates = [("FP32", "9"), ("FP16", "80"), ("FP32", "0.0"), ("FP16", "20")]
     words = told(load, "\n".join(f"running {of.lower()} nets..\nfps: {rate}" for of, rate in rates))
     assert " x as fast" not in words
+
+
+RUN = "{}\ninfer time: {} ms\ninfer time: {} ms\ninfer time: {} ms\n"
+
+
+@for_each(
+    ("heads", "sides"),
+    [
+        (("# on an Orin", "# on a T4"), ("on an Orin", "on a T4")),
+        (("--- Orin ---", "--- T4 ---"), ("Orin", "T4")),
+        (("building time: 7000 ms", "building time: 900 ms"), ("run 1", "run 2")),
+    ],
+)
+def test_runs_below_headings_or_from_a_build_on_have_their_own_figures(
+    load: Load, heads: tuple[str, str], sides: tuple[str, str]
+) -> None:
+    words = told(load, RUN.format(heads[0], 61, 60, 60) + RUN.format(heads[1], 10, 9, 9))
+    assert f"infer time in ms: {sides[0]} 60, {sides[1]} 9" in words
+    assert "first" not in words
+
+
+@for_each("heads", [("# on an Orin", "# on an Orin"), ("# on an Orin", "## on a T4"), ("an Orin", "a T4")])
+def test_headings_that_tell_no_runs_apart_divide_nothing(load: Load, heads: tuple[str, str]) -> None:
+    assert "on a" not in told(load, RUN.format(heads[0], 61, 60, 60) + RUN.format(heads[1], 10, 9, 9))
+
+
+def test_the_first_of_many_is_no_start_where_those_next_to_it_take_as_long(load: Load) -> None:
+    def shown(*values: int) -> str:
+        return told(load, "".join(f"infer time: {value} ms\n" for value in values))
+
+    assert "first 40 ms" in shown(40, 10, 10, 10, 10, 10)
+    assert "first 40 ms" not in shown(40, 39, 10, 10, 10, 10, 10, 10, 10)
+
+
+def test_names_that_differ_by_a_digit_inside_a_word_are_different_things(load: Load) -> None:
+    words = told(load, "branch_3a/conv time: 4 ms\nbranch_4a/conv time: 2 ms\nstage 1 time: 7 ms\nstage 2 time: 5 ms")
+    assert "branch_3a/conv time 4 ms" in words
+    assert "branch_4a/conv time 2 ms" in words
+    assert "stage N time 7, 5 ms" in words
