@@ -137,7 +137,8 @@ def _kept(case: Case, flags: Iterable[str], without: Iterable[str]) -> list[str]
     """Return the options of the log's command that stay: those that its version takes, and that nothing replaces."""
     refused = frozenset([_name(note.text("name")) for note in case.notes("unknown_option")])
     given = _existing(tuple(options(case)), case.version, refused)
-    without = {*without, *("--device" for note in case.notes("no_device") if note.text("count"))}  # it is not there
+    absent = any(note.kind == "no_device" and note.text("count") for note in case.build.notes)
+    without = {*without, *(["--device"] if absent else [])}
     dropped = {*without, *map(_name, flags), *(() if "--loadEngine" in without else without_effect(case))}
     if "--stronglyTyped" in {*flags, *given} - {*without}:
         dropped |= {*WEAK_FLAGS}
