@@ -85,12 +85,7 @@ class _LayerComparison:
     """The differences in engine layers or in operations of ForeignNodes over all builds; adds to ``values``."""
 
     def __init__(
-        self,
-        good: Sequence[BuildView],
-        bad: Sequence[BuildView],
-        sort: str,
-        name: str,
-        values: list[ValueOccurrence],
+        self, good: Sequence[BuildView], bad: Sequence[BuildView], sort: str, name: str, values: list[ValueOccurrence]
     ) -> None:
         self.goods = len(good)
         self._values = values

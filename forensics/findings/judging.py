@@ -177,7 +177,7 @@ def _detailed(report: Report, read: QuotedLog) -> Report:
     cited |= {line for lines, _ in told for line in lines}
     printed = printed_values(text) if any(run.program is not Program.TRTEXEC for run in read.log.runs) else ()
     values = (*outputs(text), *(() if _is_listing(read) else listings(text)), *printed)
-    details = (*pauses(read), *values, *(row for _, row in told), *detail_rows(read.log, cited))
+    details = (*pauses(read), *values, *(row for _, row in told), *detail_rows(read.log))
     source = replace(report.sources[0], details=details, own_lines=own_lines(read.log, cited))
     return replace(report, sources=(source,))
 

@@ -1,14 +1,15 @@
 """A short list of what programs print in their own words. Of many lines of one form it gives the first and the last."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 
 from trtforensics.console.counting import grouped
 from trtforensics.console.secrets import masked
 from trtforensics.knowledge.table import rows
-from trtforensics.model.log import BuildLog, Message
+from trtforensics.model.log import Build, BuildLog, Message
 from trtforensics.render.names import shortened
 
 _PATTERNS = {row["what"]: re.compile(row["pattern"]) for row in rows("own_lines", "trtforensics.render")}
@@ -25,10 +26,16 @@ _ALIKE = (12, 4, 2)
 
 
 def own_lines(log: BuildLog, cited: Collection[int]) -> tuple[str, ...]:
-    """Return the lines that no rule reads and no finding has ``cited``; of very many, the forms that tell most."""
-    said = (each for build in log.builds for each in build.own_lines if each.span.line not in cited)
-    told = [each for each in said if each.severity not in _FINE and _tells(each.text[:_READ])]
+    """Return warnings that no finding has ``cited`` and lines that no rule reads; of many the forms that tell most."""
+    lines = chain.from_iterable((*build.own_lines, *_warnings(build)) for build in log.builds)
+    said = {each.span.line: each for each in lines if each.severity not in _FINE and _tells(each.text[:_READ])}
+    told = [said[line] for line in sorted(said.keys() - {*cited})]
     return tuple(_outline(told)) if log.source.lines > _AT_ONCE else ()
+
+
+def _warnings(build: Build) -> Iterator[Message]:
+    marked = (each for each in build.messages if each.severity in {"W", "E", "F"})
+    return (replace(each, text=f"[{each.severity}] {each.text}") for each in marked)
 
 
 def _outline(told: Sequence[Message]) -> list[str]:

@@ -8,11 +8,10 @@ from operator import itemgetter
 from statistics import median
 
 from trtforensics.console.counting import MEBIBYTE, grouped, listed
-from trtforensics.console.secrets import masked
 from trtforensics.knowledge.platforms import sm_of
 from trtforensics.knowledge.table import rows
 from trtforensics.model.ledger import ledger_of
-from trtforensics.model.log import Build, BuildLog, Message
+from trtforensics.model.log import Build, BuildLog
 from trtforensics.model.run import Ending, PhaseName, Program, Run
 from trtforensics.model.timings import ProfileRun, TimeSource
 from trtforensics.render.build_facts import device_fact, engine_facts, tuning_facts
@@ -25,8 +24,6 @@ from trtforensics.render.time_rows import TimeRow, busy_part, mean_of, time_rows
 Values = Mapping[str, object]
 
 _RENDER, _MOST_BUILDS = "trtforensics.render", 8
-_WARNED = 200
-"""Characters of a warning that are shown."""
 _SET_UP, _LABEL = "set-up", 8
 _OVER = {row["key"]: (row["name"], row["unit"], row["most"]) for row in rows("compared_results", _RENDER)}
 """Results that are compared over the builds of a log."""
@@ -49,11 +46,8 @@ def rows_of_builds(log: BuildLog) -> list[TimeRow]:
     return [*told, *_over_builds(log), *_meanings(log)]
 
 
-def detail_rows(log: BuildLog, cited: set[int]) -> Iterator[TimeRow]:
-    """Give what ``report -v`` adds: the GPU, layers and tactics, all figures and warnings, and what more they mean.
-
-    Of warnings those that no finding has ``cited``.
-    """
+def detail_rows(log: BuildLog) -> Iterator[TimeRow]:
+    """Give what ``report -v`` adds: the GPU, layers and tactics, all figures, and what more they mean."""
     builds = log.builds if len(log.builds) <= _MOST_BUILDS else ()
     for build in builds:
         place = f"{_place(log, build)}: " if len(builds) > 1 else ""
@@ -64,23 +58,7 @@ def detail_rows(log: BuildLog, cited: set[int]) -> Iterator[TimeRow]:
             if result.figures:
                 text = f"{place}{result_name(result)}: {result_text(result)} (line {result.span.line})"
                 yield TimeRow("figures", text, ())
-        yield from _warnings(log, build, cited)
     yield from _meanings(log, further=True)
-
-
-def _warnings(log: BuildLog, build: Build, cited: set[int]) -> Iterator[TimeRow]:
-    """Give the warnings, one of a form, that no finding cites; where the run passed, that they did not hinder it."""
-    forms: dict[str, Message] = {}
-    for message in build.messages:
-        if message.severity == "W" and message.text.strip(" *") and not message.text.lstrip().startswith(("(", "[0x")):
-            forms.setdefault(re.sub(r"[0-9]+", "#", message.text), message)
-    run = log.run_of(build)
-    said = run is not None and run.outcome.is_verdict and run.outcome.ending is Ending.PASSED
-    passed = "; the run passed all the same" if said else ""
-    rest = [each for each in forms.values() if cited.isdisjoint({each.span.line, each.span.line - 1})]  # it may go on
-    for message in rest[:_MOST_BUILDS]:
-        text = shortened(masked(message.text.strip()), _WARNED)
-        yield TimeRow("warned", f"line {message.span.line}: {text}{passed}", ())
 
 
 def _about_run(log: BuildLog, build: Build) -> Iterator[TimeRow]:

@@ -20,7 +20,7 @@ _MEASURED = {"latency_ms", "gpu_compute_ms", "build_s"}
 _RANKS = [(int(row["rank"]), re.compile(row["pattern"])) for row in rows("stated_ranks", "trtforensics.render")]
 """What most people look for first: rates, times of inferences, accuracies, other times; by the key."""
 _FORMS = {row["what"]: re.compile(row["pattern"]) for row in rows("stated_forms", "trtforensics.render")}
-"""What names say: a mean, a step or phase, a whole time or an inference's alone, the GPU's use, a first call."""
+"""What names say: a mean, a rate, a step of an inference, a whole, a first call."""
 _OTHER = len({rank for rank, _ in _RANKS}) - 1
 _NAME, _SHOWN, _ROWS = 40, 10, 4
 """Characters of a name, names, and rows of a table or parts of a sum that are shown."""
@@ -40,10 +40,9 @@ _SIDE = re.compile(STATED["side"])
 """What is compared with another on the same input: a type, a framework."""
 _REFERENCE, _OPTIMIZED = (re.compile(STATED[what]) for what in ("reference", "optimized"))
 """What a comparison is measured by, and what it is not."""
-_IDLE, _ROUNDED, _PART = 80, 0.03, 0.01
-"""Below that percentage of use the GPU waits; a total may lack that share; parts below that share are not told."""
-_WHOLE, _NEARLY = 100, 0.9995
-"""From here on numbers are shown without decimals; from here to 1 with more."""
+_WHOLE, _NEARLY, _PART, _ROUNDED = 100, 0.9995, 0.01, 0.03
+"""From here on numbers are shown without decimals, from here to 1 with more; parts below that share are not told; what
+parts may lack of their whole."""
 _UNTOLD = "not told"  # what ran
 _TIMES, _ALIKE, _LOST, _DOUBTED = 1.2, 1.1, 0.002, 20
 """From here on it is said how many times apart figures of a name are; below, that they are alike; a part of an accuracy
@@ -73,56 +72,39 @@ def stated_rows(results: Sequence[RunResult]) -> list[tuple[str, SourceSpan]]:
 
 
 def _conclusions(results: Sequence[RunResult]) -> Iterator[tuple[str, SourceSpan]]:
-    """Say what the figures amount to: parts of a sum or of a total, and what does not depend on the title above."""
+    """Say what part each step of a work is of their sum."""
     named = [(each.number, each.stated, each.span) for each in results if each.stated and each.number]
-    times = [each for each in named if _is_time(each[1])]
+    times = [each for each in named if _is_time(each[1]) and not each[1].row]
     steps = grouped(
-        [
-            (part[0].lower(), each)
-            for each in times
-            if not each[1].row and (part := _FORMS["step"].search(each[1].name))
-        ],
+        [(part[0].lower(), each) for each in times if (part := _FORMS["step"].search(each[1].name))],
         lambda each: (
             *(each[1][1].side, _FORMS["step"].sub("", each[1][1].name.partition(" per image")[0]).strip()),
             each[1][1].unit,
         ),
     )
     for (side, name, unit), values in steps.items():
-        title = ": ".join(filter(None, (side, name)))
-        yield from _parts(title, unit, grouped(values, itemgetter(0)))
-    phases = [(each[1].group, each) for each in times if re.match("(?i:total)", each[1].name)]
-    for (name, unit), values in grouped(phases, lambda each: (each[1][1].name, each[1][1].unit)).items():
-        if all(_FORMS["phase"].search(group) for group, _ in values):
-            yield from _parts(name, unit, grouped(values, itemgetter(0)))
-    for block in grouped(times, lambda each: (each[1].group, each[1].unit, each[1].row and each[1].name)).values():
-        yield from _of_total([(of.row or _name_of(of), number, span) for number, of, span in block])
-    for (*_, row), block in grouped(times, lambda each: (each[1].group, each[1].unit, each[1].row)).items():
-        for words, span in _of_total([(of.name, number, span) for number, of, span in block], {}) if row else ():
-            yield f"{row}: {words}", span
-    lines = [
-        block
-        for block in grouped((each for each in times if not each[1].row), lambda each: each[2].line).values()
-        if len({of.unit for _, of, _ in block}) == 1
-    ]
-    for names, alike in grouped(lines, lambda line: tuple(_name_of(of) for _, of, _ in line)).items():
-        if len(alike) > 1 and not any(map(_FORMS["mean"].search, names)):
-            usual = [median(line[at][0] for line in alike) for at in range(len(names))]
-            others = grouped(
-                (each for each in times if each[1].unit == alike[0][0][1].unit), lambda each: _name_of(each[1])
-            )
-            single = {name: median(number for number, *_ in each) for name, each in others.items() if name not in names}
-            yield from _of_total(
-                [(name, number, alike[0][0][2]) for name, number in zip(names, usual, strict=True)], single
-            )
-    shares = [each for each in named if _FORMS["busy"].search(each[1].name) and each[1].unit == "%"]
-    if shares and (busy := max(shares, key=itemgetter(0)))[0] < _IDLE:
-        yield f"the GPU is busy {figure(busy[0])} % of the time at most: it waits for the host", busy[2]
+        yield from _parts(": ".join(filter(None, (side, name))), unit, grouped(values, itemgetter(0)))
+    alike = grouped(
+        (each for each in named if _is_time(each[1])), lambda each: (each[1].side, each[1].group, each[1].unit)
+    )
+    for block in alike.values():
+        yield from _of_total({name.row or name.name: number for number, name, _ in block}, block[-1][2])
+
+
+def _of_total(times: dict[str, float], span: SourceSpan) -> Iterator[tuple[str, SourceSpan]]:
+    """Say what part of a total the times beside it are, where they are all of it."""
+    totals = [name for name in times if _FORMS["whole"].search(name)]
+    whole = times.pop(totals[0]) if len(totals) == 1 else 0
+    is_all = len(times) > 1 and abs(sum(times.values()) - whole) <= _ROUNDED * whole
+    if is_all and not all(map(_FORMS["step"].search, times)):
+        parts = sorted(times, key=times.__getitem__, reverse=True)
+        yield f"{totals[0]} is made of {listed([f'{part} {times[part] / whole:.1%}' for part in parts], _ROWS)}", span
 
 
 def _parts(
     name: str, unit: str, values: Mapping[str, Sequence[tuple[str, _Named]]]
 ) -> Iterator[tuple[str, SourceSpan]]:
-    """Say what part of their sum each of some times is; below several titles, for the largest its ends."""
+    """Say what part of their sum each of some times is."""
     columns = [[each for _, each in figures] for figures in values.values()]
     if len(columns) < 2 or len({*map(len, columns)}) > 1:  # noqa: PLR2004 - a part of something
         return
@@ -130,45 +112,10 @@ def _parts(
     if is_apart(totals):
         columns = [column[1:] for column in columns]
     sums = {part: sum(number for number, *_ in each) for part, each in zip(values, columns, strict=True)}
-    whole, most = sum(sums.values()), max(sums, key=sums.__getitem__)
-    titles, *others = ([name.group for _, name, _ in column] for column in columns)
-    if 1 < len({*titles} - {""}) == len(titles) and all(each == titles for each in others):
-        of_most = columns[[*sums].index(most)]
-        shares = sorted((each[0] / total, each[1].group) for each, total in zip(of_most, totals, strict=True))
-        ends = ", ".join(f"{share:.0%} for {title}" for share, title in (shares[0], shares[-1]))
-        yield f"of {' and '.join(values)} together {most} is {ends}", columns[0][0][2]
-    else:
-        words = ", ".join(f"{part} {number / whole:.0%}" for part, number in sums.items())
-        often = " on average" * (len(titles) > 1) + " after the first" * (len(titles) < len(totals))
-        yield f"{name} of {figure(whole / len(titles))} {unit} together{often}: {words}".strip(), columns[0][0][2]
-
-
-def _of_total(
-    times: Sequence[tuple[str, float, SourceSpan]], others: Mapping[str, float] | None = None
-) -> Iterator[tuple[str, SourceSpan]]:
-    """Say what part of a total each of the times beside it is; that is all of it, or what is left is named too."""
-    totals = [each for each in times if _FORMS["whole"].search(each[0])]
-    if len(totals) != 1:
-        return
-    ((name, whole, span),) = totals
-    parts = {part: number for part, number, _ in times if part != name}
-    are_steps = all(map(_FORMS["step"].search, parts)) and others is None  # which are said as parts of their sum
-    if len(times) != len(parts) + 1 or len(parts) < _SEVERAL - 1 or are_steps:
-        return
-    rest = whole - sum(parts.values())
-    if others is not None and rest > _STEP * whole:
-        fits = [other for other, number in others.items() if abs(number - rest) <= _ROUNDED * rest]
-        parts[fits[0] if len(fits) == 1 else "what is not timed"], rest = rest, 0
-    if abs(rest) <= _ROUNDED * whole:
-        words = [
-            f"{part} {figure(100 * number / whole)}%" for part, number in sorted(parts.items(), key=lambda of: -of[1])
-        ]
-        yield f"{name} is made of {listed(words, _ROWS)}", span
-
-
-def _name_of(name: StatedName) -> str:
-    """Return what a figure is of, without the number of a run."""
-    return re.sub(r"^(?:\w+ )?[0-9N]+(?:/[0-9N]+)?: ", "", name.group if name.name == "time" else name.name)
+    whole, often = sum(sums.values()), " on average" * (len(totals) > 1)
+    count, later = len(columns[0]), " after the first" * (len(columns[0]) < len(totals))
+    words = ", ".join(f"{part} {number / whole:.0%}" for part, number in sums.items())
+    yield f"{name} of {figure(whole / count)} {unit} together{often}{later}: {words}".strip(), columns[0][0][2]
 
 
 def _is_rate(name: StatedName) -> bool:
@@ -195,15 +142,8 @@ def _groups(results: Sequence[RunResult]) -> list[_Group]:
     named = [(each.number or 0.0, each.stated, each.span) for each in results if each.stated is not None]
     parts = grouped(named, lambda each: (each[2], each[1].name.rpartition(": ")[0]))
     sums = {(span, name.name) for _, name, span in named if len(parts.get((span, name.name), ())) > 1}
-    rest = [each for each in named if (each[2], each[1].name.rpartition(": ")[0]) not in sums]
-    groups, families = [], grouped(rest, lambda each: (_FORMS["metric"].sub("", each[1].name), each[1].row)).items()
-    kin = {family: of for (family, _), of in families if family and 1 < len({each[1].name for each in of}) == len(of)}
-    for family, each in kin.items():
-        values = ", ".join(f"{name.name[len(family) :].strip(' _')} {figure(value)}" for value, name, _ in each)
-        groups.append((_OTHER - 1, False, f"{family.strip(' _:')}: {values}", each[0][2]))
-    together = {id(each) for of_family in kin.values() for each in of_family}
-    rest = [each for each in rest if id(each) not in together]
-    for group in _quantities(rest):
+    groups = list[_Group]()
+    for group in _quantities([each for each in named if (each[2], each[1].name.rpartition(": ")[0]) not in sums]):
         (_, name, span), *others = group
         is_of_many = _STATISTIC.fullmatch(name.name) and any(other != span for *_, other in others)
         if is_of_many and not (name.side or _labels(group)):
@@ -307,22 +247,6 @@ def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
     return f" ({first} is {times} {how} {other}{where}{once})"
 
 
-def _gains(name: StatedName, tables: Mapping[str, Mapping[str, Sequence[_Named]]]) -> str:
-    """Say of several tables of the same sides by how much the best is ahead, and which sides a table lacks."""
-    gains = {title: gain for title, sides in tables.items() if (gain := _gain(name, sides))}
-    texts = []
-    for (first, how, other), titles in grouped(gains, lambda title: gains[title][:3]).items():
-        ends = sorted((gains[title][3][0], title) for title in titles)
-        words = [f"{value:.3g} ({shortened(title, _NAME)})" for value, title in dict.fromkeys((ends[0], ends[-1]))]
-        texts.append(f"{first} is {' to '.join(words)} {how} {other}")
-    present = [side for sides in tables.values() for side in sides]
-    most = [side for side in dict.fromkeys(present) if present.count(side) > len(tables) / 2]
-    lacking = grouped(tables, lambda title: tuple(side for side in most if side not in tables[title]))
-    for sides, titles in lacking.items() if gains and not _ACCURACY.search(name.name) else ():
-        texts += [f"without {', '.join(sides)}: {listed(titles, _ROWS)}"] if sides else []
-    return ", ".join(texts[:_SHOWN])
-
-
 def _levels(values: Sequence[float]) -> str:
     """Say on which few levels values of a measurement lie one behind the other; nothing if they do not."""
     steps = list[list[float]]()
@@ -393,19 +317,10 @@ def _of_labels(group: Sequence[_Named], labels: Sequence[tuple[str, ...]], unit:
         group, labels = [group[place] for place in means], [labels[place][:-1] for place in means]
         stated = StatedName(f"{labels and group[0][1].row} {stated.name}", "", stated.unit)
     name, values = shortened(stated.name, _NAME), [value for value, *_ in group]
-    of_titles = grouped(zip(labels, group, strict=True), lambda each: " ".join(filter(None, each[0][:-1])))
-    is_sided = len(of_titles) > 1 and all(side_of(each[-1]) for each in labels)
-    tables = {
-        title: {label[-1]: [figure for of, figure in each if of == label] for label, _ in each}
-        for title, each in of_titles.items()
-    }
-    gains = _gains(stated, tables) if is_sided else ""
-    if len(labels) > _LABELS and gains:
-        return f"{name}{unit and f' in{unit}'} of {len(tables)} tables: {gains}"
     if len(labels) > _LABELS:
         ends = [values.index(end(values)) for end in (min, max)]
         words = [f"{shortened(' '.join(filter(None, labels[at])), _NAME)} {figure(values[at])}".strip() for at in ends]
         return f"{name}: {' to '.join(words)}{unit} ({len(labels)} of them, median {figure(median(values))})"
     by_label = grouped(zip(labels, group, strict=True), lambda each: " ".join(filter(None, each[0])))
     sides = {label: [one for _, one in each] for label, each in by_label.items()}
-    return f"{_of_sides(stated, unit, sides, is_one=of_one or is_sided)}{gains and f' ({gains})'}"
+    return _of_sides(stated, unit, sides, is_one=of_one)

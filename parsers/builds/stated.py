@@ -43,7 +43,7 @@ _EACH = r" ?(?:/|per) ?(?:images?|imgs?|im|frames?|iter\w*|it|batch|samples?|tok
 """What a unit of time is for."""
 _NUMBER = r"-?[0-9]+(?:[.,][0-9]+)*(?:e[-+]?[0-9]+)?"
 _FIGURE = re.compile(
-    rf"(?<![\w.:/'\"-])(?P<number>{_NUMBER})(?! ?[0-9:])(?:{_WORDS['spread']}(?= ?(?:{_UNIT})))?"
+    rf"(?<![\w./'\"-])(?<![\d:]:)(?P<number>{_NUMBER})(?! ?[0-9:])(?:{_WORDS['spread']}(?= ?(?:{_UNIT})))?"
     rf"(?: ?(?P<unit>{_UNIT})(?:{_EACH})?(?![\w/]| ?=))?"
     r"(?![\w:'/]|\.[0-9]|-[0-9]{2}-)"
 )

@@ -51,13 +51,7 @@ def _tactics(text: bytes, begins: Positions, ends: Positions) -> tuple[Words, Bo
     return values, sure
 
 
-_NUMBERS: dict[
-    Content,
-    tuple[
-        ColumnType,
-        Callable[[bytes, Positions, Positions], tuple[npt.NDArray[Any], Bools]],
-    ],
-] = {
+_NUMBERS: dict[Content, tuple[ColumnType, Callable[[bytes, Positions, Positions], tuple[npt.NDArray[Any], Bools]]]] = {
     Content.NUMBER: (DURATION, decimals),
     Content.INTEGER: (INTEGER, integers),
     Content.TACTIC: (TACTIC, _tactics),

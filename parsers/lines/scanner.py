@@ -387,12 +387,7 @@ class Scanner:
             others = np.array(sorted(names), np.int64)
         self.scanned.events["other"].extend(others + self._first_line, {})
 
-    def _note_first(
-        self,
-        speaks: Bools,
-        certain: Bools,
-        banners: list[tuple[int, bool]],
-    ) -> None:
+    def _note_first(self, speaks: Bools, certain: Bools, banners: list[tuple[int, bool]]) -> None:
         if self.scanned.first_said is None and speaks.any():
             self.scanned.first_said = self._first_line + int(speaks.argmax())
         if self.scanned.first_own is None and certain.any():

@@ -30,6 +30,9 @@ BEFORE = {row["pattern"]: row["name"] for row in _ROWS["before"]}
 FORMS = {of: re.compile(_ROWS[of][0]["pattern"]) for of in _ROWS}
 """What begins a side or none, what a heading says besides, what renews the model, shows PyTorch, is compared with."""
 UNKNOWN = {"framework": "", "type": "", "device": ""}
+_ENGINES = {"TF-TRT", "torch2trt"}
+"""What runs engines of TensorRT without its name."""
+_HASTE = {"TF32": 1, "FP16": 2, "BF16": 2, "INT8": 3, "FP8": 3, "INT4": 4}
 _LONGEST, _LEFT = 110, 24
 """Characters of a line that begins a side, and of what a heading may say besides."""
 _NEAR, _MOST, _APART, _MADE, _NEXT, _RUNS = 0.2, 0.75, 2, 1000, 3, 8
@@ -47,6 +50,13 @@ def side_of(text: str) -> Mapping[str, str]:
         if match and (of not in found or match.start() < found[of][0]):
             found[of] = match.start(), name
     return {of: name for of, (_, name) in found.items()}
+
+
+def haste_of(text: str) -> tuple[bool, int] | None:
+    """Return by what a side that a text names should be faster than another: TensorRT, then fewer bits of its type."""
+    side = side_of(text)
+    is_engine = "TensorRT" in side.get("framework", "") or side.get("framework") in _ENGINES
+    return (is_engine, _HASTE.get(side.get("type", ""), 0)) if side.keys() & {"framework", "type"} else None
 
 
 def begun_by(text: str) -> Mapping[str, str] | None:

@@ -19,7 +19,7 @@ from trtforensics.model.run import RunResult
 from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.lines.dialects import prefix_of
 from trtforensics.parsers.lines.unread import ANY_ERROR, ONE_QUESTION
-from trtforensics.parsers.notation.sides import is_apart
+from trtforensics.parsers.notation.sides import haste_of, is_apart
 from trtforensics.render.stated_rows import STATED, figure
 from trtforensics.sources.quoting import QuotedLog
 
@@ -28,7 +28,7 @@ _PRINTED, _SAID, _SETTING, _RUN, _COPY, _RATE, _SPEED = (
 )
 """What programs print beside loggers, what an owner says (four words in a row) or types, and lines of settings; names
 of times that a run and a copy of its outputs take, of rates, and of either."""
-_OURS, _OTHER, _SIDE = (re.compile(STATED[what]) for what in ("optimized", "reference", "side"))
+_SIDE = re.compile(STATED["side"])
 _MANY, _FAR, _ALIKE, _ASKED = 3, 5, 0.95, ("type_asked", "type_mode", "type_on")
 """Times of a program that may show its start; how many times its run a copy takes; a part
 from which on figures are alike; kinds of lines that say which types are asked for, in whatever words."""
@@ -47,7 +47,7 @@ def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
     figures = [(each.number, each.stated, each.span.line) for each in results if each.stated and each.number]
     spelt = [f"{name.name} {figure(number)} {name.unit}".strip() for number, name, _ in figures]
     said: dict[int, str] = {}
-    sides: dict[str, dict[bool, tuple[float, str, int]]] = {}
+    sides: dict[str, dict[tuple[bool, int], tuple[float, str, int]]] = {}
     for each in grouped(figures, itemgetter(1)).values():
         (first, name, line), *rest = each
         usual, often = median(number for number, *_ in rest or each), len({at for *_, at in each}) >= _MANY
@@ -58,15 +58,17 @@ def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
         if run.unit == copy.unit and _RUN.search(run.name) and _COPY.search(copy.name) and long >= _FAR * short:
             said[line] = f"<<copy {behind}, run {words}>>"
     for (number, name, line), words in zip(figures, spelt, strict=True):
-        text = f"{name.group} {name.name} {name.row}"
-        is_ours, of = _OURS.search(text) is not None, f"{_SIDE.sub('', text).strip(' :_')} {name.unit}".lower()
-        if (is_ours or _OTHER.search(text)) and _SPEED.search(f"{name.name} {name.unit}"):
-            sides.setdefault(of, {}).setdefault(is_ours, (number, f"{name.group} {words}".strip(), line))
-    for of, both in sides.items():
-        ours, other = (both.get(is_ours, (0.0, "", 0)) for is_ours in (True, False))
-        mine, its = (ours[0], other[0]) if _RATE.search(of) else (other[0], ours[0])
-        if 0 < mine < its / _ALIKE:
-            said[ours[2]] = f"<<{'slower' if mine < _ALIKE * its else 'no faster'}: {ours[1]}, {other[1]}>>"
+        text, of = (
+            f"{name.side} {name.group} {name.row} {words}",
+            f"{_SIDE.sub('', name.name).strip(' :_')} {name.unit}",
+        )
+        if haste_of(text) and _SPEED.search(of):
+            sides.setdefault(of.lower(), {}).setdefault(haste_of(text), (number, " ".join(text.split()), line))
+    for of, each in sides.items():
+        (slow, other, _), (fast, ours, line) = each[min(each)], each[max(each)]
+        gain = fast / slow if _RATE.search(of) else slow / fast
+        if len(each) > 1 and gain < 1 / _ALIKE:
+            said[line] = f"<<{'slower' if gain < _ALIKE else 'no faster'}: {ours}, {other}>>"
     return said
 
 

@@ -30,6 +30,11 @@ def test_lines_are_told_in_their_order_and_word_by_word(told: Told) -> None:
     assert told(text) == ["1: Engine : pose.plan", "2: loaded in 1.3 s", "5: Engine : pose.plan"]
 
 
+def test_warnings_that_no_finding_cites_are_told_with_their_level(read: Callable[[str], BuildLog]) -> None:
+    log = read(f"[W] [TRT] Something odd 1\n[I] [TRT] Something else\n[E] [TRT] Something bad\n{LONG}")
+    assert own_lines(log, {3}) == ("1: [W] Something odd 1", "2: Something else")
+
+
 def test_many_lines_of_one_form_are_told_by_the_first_and_the_last(told: Told) -> None:
     frames = "\n".join(f"10:00:{n:02} frame {n}: {n}.5 ms, out/{n}.png" for n in range(20))
     assert told(f"start\n{frames}\nend") == [

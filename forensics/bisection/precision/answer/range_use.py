@@ -120,12 +120,7 @@ def rank_of(use: RangeUse | None, usual: float, gained_db: float, alone_db: floa
     return 1, -gained_db
 
 
-def use_of(
-    arrays: Sequence[Values],
-    grid: Grid,
-    axes: Sequence[int] = (),
-    stored: Values | None = None,
-) -> RangeUse:
+def use_of(arrays: Sequence[Values], grid: Grid, axes: Sequence[int] = (), stored: Values | None = None) -> RangeUse:
     """Quantize values whose channels lie along ``axes``; ``stored`` are the integers that a constant has instead."""
     beyond = count = signal = noise = clipping = used = least = furthest = largest = end = peak = 0.0
     fitted = grid.fitted(arrays)
