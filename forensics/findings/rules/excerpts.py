@@ -64,10 +64,10 @@ def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
         )
         if haste_of(text) and _SPEED.search(of):
             sides.setdefault(of.lower(), {}).setdefault(haste_of(text), (number, " ".join(text.split()), line))
-    for of, each in sides.items():
-        (slow, other, _), (fast, ours, line) = each[min(each)], each[max(each)]
+    for of, ranked in sides.items():
+        (slow, other, _), (fast, ours, line) = ranked[min(ranked)], ranked[max(ranked)]
         gain = fast / slow if _RATE.search(of) else slow / fast
-        if len(each) > 1 and gain < 1 / _ALIKE:
+        if len(ranked) > 1 and gain < 1 / _ALIKE:
             said[line] = f"<<{'slower' if gain < _ALIKE else 'no faster'}: {ours}, {other}>>"
     return said
 
