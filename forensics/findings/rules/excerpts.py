@@ -62,8 +62,8 @@ def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
             f"{name.side} {name.group} {name.row} {words}",
             f"{_SIDE.sub('', name.name).strip(' :_')} {name.unit}",
         )
-        if haste_of(text) and _SPEED.search(of):
-            sides.setdefault(of.lower(), {}).setdefault(haste_of(text), (number, " ".join(text.split()), line))
+        if (haste := haste_of(text)) and _SPEED.search(of):
+            sides.setdefault(of.lower(), {}).setdefault(haste, (number, " ".join(text.split()), line))
     for of, ranked in sides.items():
         (slow, other, _), (fast, ours, line) = ranked[min(ranked)], ranked[max(ranked)]
         gain = fast / slow if _RATE.search(of) else slow / fast
