@@ -188,6 +188,8 @@ _SETTINGS = [
 They are shown in the headline: ``first``, ``own`` where trtexec has no option for it, or ``one`` if there is no other;
 below it as ``more``, the ``last`` of them alone, with their ``count``, or only if there are ``many``, or but a ``few``.
 """
+_LISTING = re.compile(r"[-dl][rwx-]{9}\S* .*|(?:x )?[^\s:=]+/[^\s:=]+|\s*(?:inflating|extracting|adding): .*")
+"""A line of a folder's or an archive's listing, which names what may never have run."""
 _LEAST, _MOST = {"many": 2}, {"few": 2}
 _OWN_VERSIONS = {Program.TENSORRT_LLM: "llm_version", Program.TRITON: "triton_version"}
 _MOST_VALUES = 12
@@ -215,7 +217,10 @@ def _facts(view: LinesView, *shown: str) -> Iterator[tuple[int, str]]:
     for row, fields, pattern in _SETTINGS:
         if row["shown"] not in shown or present.isdisjoint(kind for kind, *_ in fields):
             continue
+        texts = view.each("untyped", "text") if "models" in row["words"] else ()
+        listing = {line for line, text in texts if _LISTING.fullmatch(text)}
         told = [(line, " ".join(map(str, each))) for kind, *names in fields for line, *each in view.each(kind, *names)]
+        told = [each for each in told if each[0] not in listing]
         read = ((line, pattern.search(" ".join(text.split()))) for line, text in told)
         known = [(line, [*filter(None, match.groups())]) for line, match in read if match is not None]
         joined = (f"{name} {' to '.join(dict.fromkeys(sizes))}".rstrip() for _, (name, *sizes) in known)

@@ -311,3 +311,38 @@ MLLOG = ':::MLLOG {{"key": "{}", "value": {}, "time_ms": 3.1, "event_type": "POI
 def test_what_a_library_left_out_or_took_by_default_is_told(line: str, told: str) -> None:
     (row,) = (row.text for _, row in telling_lines(text_of(f"{line}\n")))
     assert told in row
+
+
+SAID = {
+    "$ /opt/TensorRT-8.1.2.3/bin/trtexec --onnx=crow.onnx": "program: TensorRT 8.1.2.3 by the path of its trtexec",
+    "D:\\TensorRT-8.1.2.3\\bin\\trtexec.exe --onnx=crow.onnx": "program: TensorRT 8.1.2.3 by the path of its trtexec",
+    "[E] /home/ci/TensorRT/rel-6.1/L1/build/crow.cpp": "program: TensorRT 6.1 by the paths in its messages",
+    "export LD_LIBRARY_PATH=/opt/TensorRT-8.1.2.3/lib": "program: TensorRT 8.1.2.3 by a path that is set",
+    "loaded /opt/crow/libnvinfer.so.8.1.2": "program: TensorRT 8.1.2 by the library that is loaded",
+    "docker run --rm nvcr.io/nvidia/crow:21.01-py3 ls": "program: container image nvcr.io/nvidia/crow:21.01-py3",
+    'Device 0: "NVIDIA Crow 7" UUID: GPU-7': "GPU: listed: Crow 7",
+    "|   0  NVIDIA Crow 7...   Off  | 00000000:01:00.0 Off | 0 |": "GPU: listed by nvidia-smi: Crow 7",
+    "found cached engine /tmp/crow.engine": "set-up: taken from a cache: /tmp/crow.engine",
+    "trtllm-build --max_batch_size 7 --max_input_len 9": "set-up: asked for: max_batch_size 7, max_input_len 9",
+}
+SILENT = [
+    "TensorRT-8.1.2.3/bin/trtexec",
+    "wget https://crow.org/TensorRT-8.1.2.3.tar.gz",
+    "error while loading shared libraries: libnvinfer.so.8.1.2: cannot open shared object file",
+    "ERROR: No matching distribution found for tensorrt==8.1.2",
+    "could not load cached engine from disk",
+]
+
+
+@for_each(("line", "said"), SAID.items())
+def test_what_ran_is_told_by_plain_lines(line: str, said: str) -> None:
+    text = LogText()
+    text.append(Window(1, 0, line.encode()))
+    assert f"{said} (line 1)" in [f"{row.label}: {row.text}" for _, row in telling_lines(text)]
+
+
+@for_each("line", SILENT)
+def test_what_is_listed_or_missing_did_not_run(line: str) -> None:
+    text = LogText()
+    text.append(Window(1, 0, line.encode()))
+    assert not telling_lines(text)

@@ -994,3 +994,10 @@ def test_mlperfs_tokens_have_their_own_percentiles(load: Load) -> None:
     assert results["first_token_ms"] == {"p90": 7.0, "max": 9.0}
     assert results["output_token_ms"] == {"p99": 2.5}
     assert not any("ttft" in key for key in results)
+
+
+def test_a_listing_names_no_models_that_ran(load: Load) -> None:
+    listed = "crow-1/data/crow.onnx\nx crow-1/data/jay.onnx\n  inflating: tit.onnx\n"
+    assert "models" not in str(only(load(f"[TRT] [I] Loaded engine size: 3 MiB\n{listed}")).facts)
+    said = "reading crow.onnx\nreading jay.onnx\n"
+    assert "models crow, jay" in str(only(load(f"[TRT] [I] Loaded engine size: 3 MiB\n{said}")).facts)
