@@ -320,7 +320,7 @@ SAID = {
     "export LD_LIBRARY_PATH=/opt/TensorRT-8.1.2.3/lib": "program: TensorRT 8.1.2.3 by a path that is set",
     "loaded /opt/crow/libnvinfer.so.8.1.2": "program: TensorRT 8.1.2 by the library that is loaded",
     "docker run --rm nvcr.io/nvidia/crow:21.01-py3 ls": "program: container image nvcr.io/nvidia/crow:21.01-py3",
-    'Device 0: "NVIDIA Crow 7" UUID: GPU-7': "GPU: listed: Crow 7",
+    "GPU 0: NVIDIA Crow 7 (UUID: GPU-7)": "GPU: listed: Crow 7",
     "|   0  NVIDIA Crow 7...   Off  | 00000000:01:00.0 Off | 0 |": "GPU: listed by nvidia-smi: Crow 7",
     "found cached engine /tmp/crow.engine": "set-up: taken from a cache: /tmp/crow.engine",
     "trtllm-build --max_batch_size 7 --max_input_len 9": "set-up: asked for: max_batch_size 7, max_input_len 9",
