@@ -30,7 +30,7 @@ from trtforensics.findings.registry import rule_of, rules
 from trtforensics.findings.rules.excerpts import as_excerpt, shown
 from trtforensics.findings.rules.speed import long_tuning
 from trtforensics.findings.special_cases import lines_around, special
-from trtforensics.findings.tree import MAX_EVIDENCE, NOT_SHOWN, RECORD, FindingWithCauses, arranged, ranked
+from trtforensics.findings.tree import MAX_EVIDENCE, NO_NEWS, RECORD, FindingWithCauses, arranged, ranked
 from trtforensics.findings.versions import Version
 from trtforensics.knowledge.operators import remedy_of
 from trtforensics.model.log import Build, BuildLog, Coverage
@@ -162,12 +162,12 @@ def _is_listing(read: QuotedLog) -> bool:
 
 def _with_excerpt(observed: list[_RuleObservation], case: Case, read: QuotedLog) -> list[_RuleObservation]:
     """Return observations with what a short log without an error says by its words; what it lacks is no news then."""
-    others = (each for each in observed if each.rule.code != NOT_SHOWN)
+    others = (each for each in observed if each.rule.code not in NO_NEWS)
     worst = max((each.observation.severity or each.rule.severity for each in others), default=Severity.NOTE)
     rules = () if worst is Severity.ERROR else (shown, long_tuning)
     excerpt, of_build = as_excerpt(case, read, worst), LoggedBuild(case.log, case.build)
     told = [_RuleObservation(rule, of_build, each) for rule in rules for each in rule.check(excerpt)]
-    return [*(each for each in observed if not told or each.rule.code != NOT_SHOWN), *told]
+    return [*(each for each in observed if not told or each.rule.code not in NO_NEWS), *told]
 
 
 def _detailed(report: Report, read: QuotedLog) -> Report:

@@ -25,6 +25,8 @@ _YIELDS = {SPECIFIC: 1, WRAPPED: 2}
 
 NOT_SHOWN = "TF705"
 """The finding about what the log lacks: it ranks below everything that the log does say."""
+NO_NEWS = frozenset({NOT_SHOWN, "TF707"})
+"""Findings that go where the words of a text without an error say what is slow or wrong."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

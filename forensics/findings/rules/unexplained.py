@@ -12,7 +12,7 @@ from trtforensics.findings.rules.failures import being_timed
 from trtforensics.findings.rules.gpu import unfitting
 from trtforensics.findings.steps.commands import detailed_flags, logged, options, polygraphy_run, trtexec
 from trtforensics.knowledge.table import rows
-from trtforensics.model.log import Outcome, Tool
+from trtforensics.model.log import Message, Outcome, Tool
 from trtforensics.model.notes import Note
 from trtforensics.model.run import Ending, PhaseName, Program, Run, StepExit
 from trtforensics.model.span import SourceSpan
@@ -107,6 +107,25 @@ def other_errors(case: Case) -> Iterator[Observation]:
             severity=Severity.ERROR if failed else Severity.WARNING,
             same_as=shape,
         )
+
+
+_GOES_ON = re.compile(r"\s*(?:$|If |Check |Please |Add |To |\(|- )|\s{2}")
+"""How the further lines of a warning begin."""
+
+
+def _warnings(case: Case) -> list[Message]:
+    """Return the warnings of a short text in which nothing else tells anything."""
+    if case.explained or case.build.message_counts.error or case.log.source.lines > ONE_QUESTION:
+        return []
+    warnings = [message for message in case.build.messages if message.severity == "W" and message.text.strip()]
+    return [message for message in warnings if not _GOES_ON.match(message.text)] or warnings[:1]
+
+
+@explained("TF707")
+def warned(case: Case) -> Iterator[Observation]:
+    """Quote the warnings, each form once."""
+    for shape, messages in [*grouped(_warnings(case), lambda message: _shape(message.text)).items()][:_SHOWN]:
+        yield Observation(quoted(messages[0].text.strip()), [m.span for m in messages], same_as=f"warned {shape}")
 
 
 @explained("TF718")
@@ -230,8 +249,9 @@ def not_shown(case: Case) -> Iterator[Observation]:
     missing += [] if known.tactics or failed or loads or not prints_tactics else ["the tactics"]
     times = (each for each in build.results if each.key != "loaded_engine_mib")
     measured = any(times) or (run is not None and bool(run.comparisons))
-    answered = case.explained or measured or case.notes("program_error", *_WORDED)
-    told = case.log.source.lines <= ONE_QUESTION and not options(case) and (case.explained or measured)
+    otherwise = case.explained or measured or _warnings(case)
+    answered = otherwise or case.notes("program_error", *_WORDED)
+    told = case.log.source.lines <= ONE_QUESTION and not options(case) and otherwise
     if told or (not (ended and (known.own_lines or loads)) and (answered or not (known.own_lines or build.command))):
         return  # the lines that a verbose logger would add change nothing
     harmless = any((ended, loads, known.engine_layers, not builds))

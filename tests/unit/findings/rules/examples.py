@@ -729,6 +729,14 @@ RUNNING = {
         i Profiling verbosity: 2
         """,
     ),
+    "TF707": Example(
+        """> W A bucket of tensors was poured into another by default.
+        """,
+        """&& 10.16.1 --fp16
+        W A bucket of tensors was poured into another by default.
+        E Error Code 4: Miscellaneous (An odd reason)
+        """,
+    ),
     "TF716": Example(
         """> E IDynamicQuantizeLayer::setScaleType: Error Code 5: An Odd Error (of an odd kind)
         """,

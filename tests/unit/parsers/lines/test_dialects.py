@@ -147,7 +147,7 @@ def test_regexes_and_lalr_agree_on_a_prefix_and_no_other_rule_reads_it(
         b"2026-11-21 07:52:04.123 [V:onnxruntime:, graph.cc:88 Resolve] Removing NodeArg",
         b"WARNING: the disk is full",
         b"INFO:root:loaded",
-        b"WARNING:torch_tensorrt.dynamo:fell back",
+        b"WARNING:torchvision.io:fell back",
         b"[2022-11-08 06:01:48] text",
         b"[planner_node-1] text",
         b"[TensorRT] text",
