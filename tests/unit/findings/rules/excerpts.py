@@ -7,6 +7,10 @@ EXCERPTS = {
         "| [TRT-LLM] [RANK 1] [E] Hang detected on rank 1 in PyExecutor.\nI a",
         "| [TRT-LLM] [RANK 1] [I] No hang was seen on rank 1 in PyExecutor.\nI a",
     ),
+    "TF489": (
+        "| /usr/bin/ld: cannot find /nest/lib: file format not recognized\nI a",
+        "| /usr/bin/ld: warning: /nest/lib: file format was recognized\nI a",
+    ),
     "TF490": (
         "|   Could NOT find Crow (missing: CROW_LIBRARY)\nI a",
         "| -- Could NOT find Crow (missing: CROW_LIBRARY)\nI a",
