@@ -35,6 +35,7 @@ _SPEAKING = re.compile(
 for _name in filter(_SPEAKING.fullmatch, list(os.environ)):
     del os.environ[_name]
 os.environ["LC_ALL"] = "C.UTF-8"
+os.environ["LANGUAGE"] = "C"  # argparse asks for translations a hundred times a command line, and finds out at once
 
 # The tests make and remove hundreds of thousands of small files: in memory where there is room, and programs may run.
 _MEMORY, _ROOM = "/dev/shm", 4 << 30  # noqa: S108 - pytest makes its own folder there

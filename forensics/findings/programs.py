@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from trtforensics.findings.finding import Step
@@ -24,7 +24,7 @@ _WORD = re.compile(r"[A-Z][a-z]*(?=[ ,:])")
 def origins_of(program: str, *texts: str) -> frozenset[str]:
     """Return the program, and where the network comes from by the first of the texts that shows it, else by it."""
     sources = next(filter(None, map(_shown, texts)), frozenset({program}))
-    return frozenset(sources if program in dict(_origins()) else {*sources, program}) - {""}
+    return frozenset(sources if program in _ORIGINS else {*sources, program}) - {""}
 
 
 def fitting(
@@ -35,11 +35,11 @@ def fitting(
     The usual ones of a rule for messages ``of_any`` program say whose they are, where nothing shows what the network
     comes from.
     """
-    unclear = of_any and not _networks(origins)
+    unclear = of_any and _ORIGINS.keys().isdisjoint(origins)
     first = [_suited(code, fix, origins, unclear=False) for fix in special]
     rest = [_suited(code, fix, origins, unclear=unclear) for fix in usual]
     whole = sum(map(len, (*first, *rest))) >= sum(map(len, (*special, *usual)))
-    own = [fix for origin, codes, fix in _remedies() if origin in origins and _is_of(code, codes)]
+    own = [fix for origin, codes, fix in _REMEDIES if origin in origins and _is_of(code, codes)]
     return [*filter(None, first), *(() if whole else own), *filter(None, rest)]
 
 
@@ -56,7 +56,7 @@ def _suited(code: str, fix: str, origins: Collection[str], *, unclear: bool) -> 
 
 def _is_foreign(row: _Foreign, origins: Collection[str]) -> bool:
     """Whether words mean nothing to users of the program, or of all from which the network may come."""
-    sources = _networks(origins)
+    sources = _ORIGINS.keys() & set(origins)
     return not row.to.isdisjoint(set(origins) - sources) or (bool(sources) and row.to >= sources)
 
 
@@ -102,11 +102,6 @@ def text_for_loaded(text: str, *, runs: bool = False) -> str:
     return text if runs or not concerned or _SAYS_WHEN.search(text) else behind(_WHEN, text)
 
 
-def _networks(origins: Collection[str]) -> set[str]:
-    """Return those of the origins that say where the network comes from."""
-    return {name for name, _ in _origins() if name in origins}
-
-
 def _is_of(code: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(code, pattern) for pattern in patterns)
 
@@ -120,29 +115,19 @@ class _Foreign(NamedTuple):
     prefix: str
 
 
-@cache
-def _origins() -> list[tuple[str, re.Pattern[str]]]:
-    return [(row["origin"], re.compile(row["shown"])) for row in rows("origins", "trtforensics.findings")]
-
-
 @lru_cache
 def _shown(text: str) -> frozenset[str]:
-    return frozenset(name for name, pattern in _origins() if pattern.search(text))
+    return frozenset(name for name, pattern in _ORIGINS.items() if pattern.search(text))
 
 
 @lru_cache(4096)
 def _foreign_in(code: str, sentence: str) -> list[_Foreign]:
-    return [row for row in _foreign() if row.words.search(sentence) and _is_of(code, row.codes)]
+    return [row for row in _FOREIGN if row.words.search(sentence) and _is_of(code, row.codes)]
 
 
-@cache
-def _foreign() -> list[_Foreign]:
-    return [
-        _Foreign(re.compile(row["words"]), words(row["codes"]), frozenset(words(row["to"])), row["prefix"])
-        for row in rows("foreign", "trtforensics.findings")
-    ]
-
-
-@cache
-def _remedies() -> list[tuple[str, tuple[str, ...], str]]:
-    return [(row["origin"], words(row["codes"]), row["fix"]) for row in rows("own_remedies", "trtforensics.findings")]
+_ORIGINS = {row["origin"]: re.compile(row["shown"]) for row in rows("origins", "trtforensics.findings")}
+_FOREIGN = [
+    _Foreign(re.compile(row["words"]), words(row["codes"]), frozenset(words(row["to"])), row["prefix"])
+    for row in rows("foreign", "trtforensics.findings")
+]
+_REMEDIES = [(row["origin"], words(row["codes"]), row["fix"]) for row in rows("own_remedies", "trtforensics.findings")]

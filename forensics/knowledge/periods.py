@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from trtforensics.knowledge.table import OLDEST, Release, records, release
 
@@ -81,13 +80,6 @@ _NAMED = re.compile(r"(?<![\w-])((?:--)?[A-Za-z]\w*(?:-[A-Za-z]\w*)*)\b(?!\.\w)(
 _PLACES = {"PyPI": "on PyPI", "Jetson": "supported by TensorRT on Jetson"}
 
 
-@cache
-def _known_names() -> frozenset[str]:
-    return frozenset(
-        {row.name for row in records("packages", Package)} | {row.name for row in records("lifetimes", Lifetime)}
-    )
-
-
 def told_of(text: str, version: Sequence[int] | None) -> Mapping[str, str]:
     """Return what is known of the first name in a text that is ``gone`` from a release, or ``deprecated`` in it.
 
@@ -98,8 +90,6 @@ def told_of(text: str, version: Sequence[int] | None) -> Mapping[str, str]:
     told: dict[str, str] = {}
     for name, stated in _NAMED.findall(text):
         names = {name, f"k{name}", name.replace("_", "-")}
-        if names.isdisjoint(_known_names()):
-            continue
         this = release(stated) if stated else version
         for package in records("packages", Package) if stated else ():
             if package.name in names and package.holds(release(stated)):

@@ -10,7 +10,7 @@ from trtforensics.console.counting import counted, listed
 from trtforensics.console.secrets import masked
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import PhaseName
-from trtforensics.parsers.lines.unread import finder
+from trtforensics.parsers.lines.unread import Literals
 from trtforensics.parsers.notation.clocks import clock_in, moment_in, seconds_of
 from trtforensics.parsers.text.text import LineMatcher, LogText
 from trtforensics.render.names import shortened
@@ -89,6 +89,7 @@ _TELLING = [*rows("telling_lines", "trtforensics.render")]
 
 The words name groups of the pattern in braces: ``{0}``; of ``all``, the different ones are listed.
 """
+_LITERALS = Literals([each["literal"].lower().encode() for each in _TELLING])
 _FILLED = re.compile(r"\{[0-9][^}]*\}(?:.*\{[0-9][^}]*\})?")
 """The part of words that is said of each of all lines: from the first group of the pattern to the last."""
 _OUTPUTS, _MOST, _LISTED, _WORDS = 8, 200, 4, 240
@@ -97,13 +98,8 @@ _OUTPUTS, _MOST, _LISTED, _WORDS = 8, 200, 4, 240
 
 def telling_lines(text: LogText) -> list[tuple[list[int], TimeRow]]:
     """Return what lines of a text mean, each with these lines, in their order."""
-    literals = {each["literal"]: each["literal"].lower().encode() for each in _TELLING}
-    there: set[str] = set()
-    for block in text.blocks():
-        holds = finder(block.lower())
-        there.update(literal for literal in literals.keys() - there if holds(literals[literal]))
-    possible = (each for each in _TELLING if each["literal"] in there)
-    told = (row for each in possible if (row := _told(text, each)) is not None)
+    there = {place for block in text.blocks() for place in _LITERALS.held_by(block.lower())}
+    told = (row for place in sorted(there) if (row := _told(text, _TELLING[place])) is not None)
     return sorted(told, key=lambda each: each[0])
 
 

@@ -8,8 +8,9 @@ entry, and a person sees at a glance which messages this tool does not know.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -58,8 +59,6 @@ FEW = 12
 _FAILURES = "|".join(row["pattern"] for row in rows("failure_words", "trtforensics.parsers.lines"))
 says_failure = re.compile(rf"(?i)(?<!--)(?<!\w-)\b(?:{_FAILURES})\b(?!-\w)").search
 """Finds a word of failures in a line, in whatever form it says so; the name of an option or file is none."""
-_LONG = 1 << 17
-"""Bytes of a long text."""
 CODE = re.compile(rb"\s*(?:[\w:]*(?:c(?:err|out)|[lL]og\w*|LOG\w*(?:\(\w+\))?) ?<<|f?printf\(|throw \w)")
 """The beginning of a line of C++: what it would print, no program has printed."""
 ENDINGS = ("crashed", "terminated", "host_killed", "build_failed", "build_stopped")
@@ -87,17 +86,16 @@ class UnreadLines:
         """Return what some lines tell."""
         if not len(lines):
             return Told(set(), [])
-        numbers = self._memo.values(
-            index, _spans(index, lines), lambda new: self._read(_openings(new.texts(index.data)))
-        )
+        numbers = self._memo.values(index, _spans(index, lines), lambda new: self._read(new.texts(index.data)))
         tell = np.flatnonzero(numbers > 1)
         both = zip(lines[tell].tolist(), numbers[tell].tolist(), strict=True)
         asides = [(line, kind, fields) for line, number in both for kind, fields in self._asides[number >> 1]]
         return Told(set(lines[numbers % 2 > 0].tolist()), asides)
 
-    def _read(self, texts: list[bytes]) -> list[int]:
+    def _read(self, whole: list[bytes]) -> list[int]:
+        texts = [text[:MOST_OF_MESSAGE] for text in whole]
         causes = [(kind, words) for kind, words in possible_causes(texts) if kind.name != ANY_ERROR]
-        asides = [*_possible(_with_literals(ASIDE), texts), *(cause for cause in causes if cause[0].name in ENDINGS)]
+        asides = [*_possible(ASIDE, texts), *(cause for cause in causes if cause[0].name in ENDINGS)]
         said = (b"" if CODE.match(text) else text for text in texts)
         return [int(any(True for _ in causes_in(text, causes))) + 2 * self._number(text, asides) for text in said]
 
@@ -121,7 +119,7 @@ def mention_tensorrt(index: LineIndex, lines: Positions) -> bool:
 
     A few lines by themselves are asked about because of what they say: any error in them is enough, or their subject.
     """
-    texts = _openings(_spans(index, lines).texts(index.data))
+    texts = [text[:MOST_OF_MESSAGE] for text in _spans(index, lines).texts(index.data)]
     about = _SUBJECT if len(index) <= FEW else _TYPES
     few = len(index) <= FEW and any(says_failure(text.decode(errors="replace")) for text in texts)
     few = few or (len(index) <= ONE_QUESTION and any(map(about.search, texts)))
@@ -135,50 +133,48 @@ def name_tensorrt(texts: Sequence[bytes]) -> bool:
     return any(map(_MENTION.search, hinted)) or any(True for text in texts for _ in causes_in(text, causes))
 
 
-def _openings(texts: list[bytes]) -> list[bytes]:
-    return [text[:MOST_OF_MESSAGE] for text in texts]
-
-
 def _spans(index: LineIndex, lines: Positions) -> TextSpans:
     return TextSpans(lines, index.starts[lines], index.ends[lines])
 
 
 def possible_causes(texts: Sequence[bytes]) -> Causes:
     """Return the causes that the texts may name; a text that names one holds one of its literals."""
-    return _possible(_with_literals(CAUSE), texts)
+    return _possible(CAUSE, texts)
 
 
-def _possible(known: _Literals, texts: Sequence[bytes]) -> Causes:
+def _possible(start: str, texts: Sequence[bytes]) -> Causes:
     """Return the causes of which some text holds a literal, each with the literals that stand there."""
-    text = b"\n".join(texts)
-    seen = _seen(text)
-    holds = finder(text, seen)
-    held: dict[int, list[bytes]] = {}
-    for place in np.flatnonzero(seen[known.openings]).tolist():
-        number, literal = known.literals[place]
-        if holds(literal):
-            held.setdefault(number, []).append(literal)
-    return [(known.kinds[number], tuple(literals)) for number, literals in held.items()]
+    kinds, literals = _with_literals(start)
+    held = groupby(literals.held_by(b"\n".join(texts)), kinds.__getitem__)
+    return [(kind, tuple([literals.texts[place] for place in places])) for kind, places in held]
 
 
-def finder(text: bytes, seen: npt.NDArray[np.bool_] | None = None) -> Callable[[bytes], bool]:
-    """Return the test whether a literal stands in a text. In a long one few literals have to be searched for.
+class Literals:
+    """Texts that are looked for at once: few of them stand in a text, and few more have to be searched for there.
 
-    Those are the literals all of whose runs of four bytes, as numbers, are ``seen`` there too.
+    Those are the texts all of whose runs of four bytes stand there too.
     """
-    if len(text) < _LONG:
-        return text.__contains__
-    there = _seen(text) if seen is None else seen
-    return lambda literal: bool(there[_runs(literal)].all()) and literal in text
+
+    def __init__(self, texts: Sequence[bytes]) -> None:
+        self.texts = texts
+        runs = [_runs(text) if text[3:] else _ANY for text in texts]
+        self._runs = np.concatenate(runs)
+        self._begins = np.cumsum([0, *map(len, runs[:-1])])
+
+    def held_by(self, text: bytes) -> list[int]:
+        """Return the indexes of those that stand in a text."""
+        seen = np.zeros(1 << 16, np.bool_)
+        seen[_ANY] = True
+        for begin in range(0, len(text), _LONG):
+            seen[_runs(text[begin : begin + _LONG + 3])] = True
+        possible = np.logical_and.reduceat(seen[self._runs], self._begins)
+        return [place for place in np.flatnonzero(possible).tolist() if self.texts[place] in text]
 
 
-def _seen(text: bytes) -> npt.NDArray[np.bool_]:
-    """Return which numbers of four consecutive bytes stand in a text; 0 counts as there."""
-    seen = np.zeros(1 << 16, np.bool_)
-    seen[0] = True
-    for begin in range(0, len(text), _LONG):
-        seen[_runs(text[begin : begin + _LONG + 3])] = True
-    return seen
+_LONG = 1 << 17
+"""Bytes of which the runs are made at once."""
+_ANY = np.zeros(1, np.uint32)
+"""The run of a text that is shorter than one."""
 
 
 def _runs(text: bytes) -> npt.NDArray[np.uint32]:
@@ -195,19 +191,11 @@ def causes_in(text: bytes, causes: Causes) -> Iterator[tuple[LineKind, re.Match[
             yield kind, match
 
 
-class _Literals(NamedTuple):
-    """The kinds of a grammar, their literals with the kinds' indexes, and the numbers of the literals' first bytes."""
-
-    kinds: Sequence[LineKind]
-    literals: Sequence[tuple[int, bytes]]
-    openings: npt.NDArray[np.uint32]
-
-
 @cache
-def _with_literals(start: str) -> _Literals:
-    kinds = tables.kinds(start)
-    literals = [(number, text.encode("latin-1")) for number, kind in enumerate(kinds) for text in kind.literals]
-    return _Literals(kinds, literals, np.array([_runs(text[:4]).sum() for _, text in literals], np.uint32))
+def _with_literals(start: str) -> tuple[list[LineKind], Literals]:
+    """Return the literals of a grammar's kinds, with the kind of each."""
+    every = [(kind, text.encode("latin-1")) for kind in tables.kinds(start) for text in kind.literals]
+    return [kind for kind, _ in every], Literals([text for _, text in every])
 
 
 MAX_SAMPLES = 20
@@ -229,19 +217,17 @@ class Drift:
     def add(self, line: int, body: bytes) -> None:
         """Note an unknown line."""
         shape = _VARYING.sub(b"#", body[:_TEXT_LIMIT])[:_SHAPE_LIMIT]
-        if shape not in self._shapes and len(self._shapes) >= _MAX_SHAPES:
-            shape = b""
-        entry = self._shapes.setdefault(shape, [line, 0])
-        entry[1] += 1
-        self._texts.setdefault(shape, body[: _TEXT_LIMIT + _MARGIN])
+        self._count(shape, line, 1, body[: _TEXT_LIMIT + _MARGIN])
 
     def join(self, other: Drift, shift: int) -> None:
         """Take over the shapes of the lines that follow, ``shift`` lines further down."""
         for shape, (line, count) in other._shapes.items():
-            known = shape if shape in self._shapes or len(self._shapes) < _MAX_SHAPES else b""
-            entry = self._shapes.setdefault(known, [line + shift, 0])
-            entry[1] += count
-            self._texts.setdefault(known, other._texts[shape])
+            self._count(shape, line + shift, count, other._texts[shape])
+
+    def _count(self, shape: bytes, line: int, count: int, text: bytes) -> None:
+        known = shape if shape in self._shapes or len(self._shapes) < _MAX_SHAPES else b""
+        self._shapes.setdefault(known, [line, 0])[1] += count
+        self._texts.setdefault(known, text)
 
     def __len__(self) -> int:
         return len(self._shapes)

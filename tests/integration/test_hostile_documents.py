@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -13,7 +15,7 @@ from tests.support.diff_samples import replay_text
 from tests.support.sources import posix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 pytestmark = posix
@@ -55,34 +57,71 @@ HOSTILE: dict[str, Callable[[], str]] = {
 
 
 MEASURED = """
-import resource, subprocess, sys
-status = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(used.ru_maxrss / 1024, used.ru_utime + used.ru_stime)
-sys.exit(status)
+import gc, json, os, resource, sys
+from trtforensics.cli import main
+sys.stdout = open(os.devnull, "w")
+for line in json.load(sys.stdin):
+    status = main(line)
+    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    peak = max(used.ru_maxrss for used in both) / 1024
+    told = [status, os.fstat(2).st_size, peak, sum(used.ru_utime + used.ru_stime for used in both)]
+    print(json.dumps(told), file=sys.__stdout__, flush=True)
+    gc.collect()
 """
-"""Runs a command from a small process: a child's peak begins with the size of what it was forked from.
+"""Runs command lines one behind the other, and prints after each what is known of all so far.
 
-It prints the peak in MiB and the processor time in seconds.
+What a command takes is seen where it is more than those before it took.
 """
+FROM_SMALL = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
+"""Starts a command from a small process: a child's peak begins with the size of what it was forked from."""
 
 
-def refused(*arguments: str) -> str:
-    """Run a command that ends with exit code 2, one sentence and little memory; return the sentence."""
-    line = [sys.executable, "-c", MEASURED, sys.executable, "-m", "trtforensics", *arguments]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.count("\n") == 1
-    assert float(done.stdout.split()[0]) < MOST_MIB
-    return done.stderr
+class Measured(NamedTuple):
+    """A command that ran: what it said, and the most memory and the processor time of all up to it."""
+
+    status: int
+    said: str
+    peak_mib: float
+    cpu_s: float
+
+
+def measured(lines: Sequence[Sequence[str]], folder: Path) -> list[Measured]:
+    """Run command lines in a folder."""
+    with (folder / "said").open("w+b") as said:
+        given = json.dumps([*map(list, lines)])
+        done = subprocess.run(
+            [*FROM_SMALL, sys.executable, "-c", MEASURED],
+            input=given,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            cwd=folder,
+            text=True,
+            check=False,
+        )
+        text = (folder / "said").read_bytes()
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (done.returncode, len(rows)) == (0, len(lines)), text.decode()
+    ends = [0, *(row[1] for row in rows)]
+    texts = [text[begin:end].decode() for begin, end in pairwise(ends)]
+    return [Measured(row[0], text, *row[2:]) for row, text in zip(rows, texts, strict=True)]
+
+
+def refused(*lines: Sequence[str], folder: Path) -> list[str]:
+    """Run commands that end with exit code 2, one sentence and little memory; return the sentences."""
+    done = measured(lines, folder)
+    bad = [each for each in done if each.status != 2 or each.said.count("\n") != 1 or each.peak_mib >= MOST_MIB]
+    assert bad == []
+    return [each.said for each in done]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", HOSTILE)
-def test_it_is_refused_in_one_sentence_and_little_memory(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "hostile.json"
-    path.write_text(HOSTILE[name]())
-    assert str(path) in refused("parse", str(path), "--json")
+@pytest.mark.parametrize("group", range(4))
+def test_they_are_refused_in_one_sentence_and_little_memory(group: int, tmp_path: Path) -> None:
+    files = [f"{name}.json" for name in HOSTILE][group::4]
+    for file in files:
+        (tmp_path / file).write_text(HOSTILE[file.removesuffix(".json")]())
+    told = refused(*(["parse", file, "--json"] for file in files), folder=tmp_path)
+    assert [file for file, sentence in zip(files, told, strict=True) if file not in sentence] == []
 
 
 LAYER_LOG = (
@@ -105,33 +144,29 @@ MOST_CPU_S = 20
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("form", "command"),
+    ("command", "forms"),
     [
-        *(
-            (form, command)
-            for form in (LAYER_LOG, MESSAGE_LOG)
-            for command in ("graph -o out.json", "redact -o out.log")
-        ),
-        *((form, "report --format json") for form in (LAYER_LOG, MESSAGE_LOG, LAYERS)),
-        (LAYERS, "graph -o out.json"),
-        (LAYERS, "table --of layers"),
+        ("graph -o out.json", (LAYER_LOG, MESSAGE_LOG, LAYERS)),
+        ("redact -o out.log", (LAYER_LOG, MESSAGE_LOG)),
+        ("report --format json", (LAYER_LOG, MESSAGE_LOG, LAYERS)),
+        ("table --of layers", (LAYERS,)),
     ],
-    ids=lambda value: "layer log" if value is LAYER_LOG else "messages" if value is MESSAGE_LOG else None,
+    ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_long_names_are_borne(form: str, command: str, tmp_path: Path) -> None:
+def test_long_names_are_borne(command: str, forms: Sequence[str], tmp_path: Path) -> None:
     """Names that are all emoji, marks, brackets and the like, one behind the other."""
-    parts = [form % name for name in LONG_NAMES]
-    path = tmp_path / ("a.json" if form is LAYERS else "a.log")
-    path.write_text(
-        f'{{"Layers": [{", ".join(parts)}], "Bindings": []}}' if form is LAYERS else "".join(parts), "utf-8"
-    )
     verb, *options = command.split()
-    line = [sys.executable, "-c", MEASURED, sys.executable, "-m", "trtforensics", verb, str(path), *options]
-    done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.returncode in {0, 2}, done.stderr
-    most_mib, cpu_s = map(float, done.stdout.split())
-    assert most_mib < MOST_MIB_FOR_NAMES
-    assert cpu_s < MOST_CPU_S
+    lines = []
+    for number, form in enumerate(forms):
+        parts = [form % name for name in LONG_NAMES]
+        path = tmp_path / f"{number}.{'json' if form is LAYERS else 'log'}"
+        text = f'{{"Layers": [{", ".join(parts)}], "Bindings": []}}' if form is LAYERS else "".join(parts)
+        path.write_text(text, "utf-8")
+        lines.append([verb, path.name, *options])
+    done = measured(lines, tmp_path)
+    assert [each for each in done if each.status not in {0, 2}] == []
+    assert [each for each in done if each.peak_mib >= MOST_MIB_FOR_NAMES] == []
+    assert done[-1].cpu_s < MOST_CPU_S
 
 
 @pytest.mark.slow
@@ -143,8 +178,9 @@ def test_a_document_is_bounded_and_the_bound_can_be_raised(tmp_path: Path, *, co
         for _ in range(257):
             file.write(b" " * (1 << 20))
         file.write(b"}")
-    assert "has a text of more than 268435456 bytes" in refused("parse", str(path))
-    assert "more than 1048576 bytes" in refused("parse", str(path), "--max-bytes", "1M")
+    told = refused(["parse", str(path)], ["parse", str(path), "--max-bytes", "1M"], folder=tmp_path)
+    assert "has a text of more than 268435456 bytes" in told[0]
+    assert "more than 1048576 bytes" in told[1]
 
 
 @pytest.mark.slow
