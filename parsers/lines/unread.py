@@ -40,6 +40,8 @@ _SUBJECT = re.compile(
 )
 """What a few lines by themselves are about, where they come of a build or its profile."""
 _TYPES = re.compile(rb"(?i)\b(?:fp16|int8)\b|\d ?ms\W+infer|\binfer\w*\W+(?:time\W+)?\d+(?:\.\d+)? ?ms\b")
+_TIMED, _SERIES = re.compile(rb"\d ?(?:ms|msec|milliseconds|fps|FPS)\b"), 3
+"""A time or rate, and how many of them a question about speed holds."""
 ONE_QUESTION = 60
 """A pasted question has at most so many lines."""
 _FRAME = re.compile(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")
@@ -122,7 +124,8 @@ def mention_tensorrt(index: LineIndex, lines: Positions) -> bool:
     texts = [text[:MOST_OF_MESSAGE] for text in _spans(index, lines).texts(index.data)]
     about = _SUBJECT if len(index) <= FEW else _TYPES
     few = len(index) <= FEW and any(says_failure(text.decode(errors="replace")) for text in texts)
-    few = few or (len(index) <= ONE_QUESTION and any(map(about.search, texts)))
+    if not few and len(index) <= ONE_QUESTION:
+        few = any(map(about.search, texts)) or sum(1 for _ in filter(_TIMED.search, texts)) >= _SERIES
     return few or any(map(_FRAME.search, texts)) or name_tensorrt(texts)
 
 

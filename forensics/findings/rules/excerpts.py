@@ -20,7 +20,7 @@ from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.lines.dialects import prefix_of
 from trtforensics.parsers.lines.unread import ANY_ERROR, ONE_QUESTION
 from trtforensics.parsers.notation.sides import haste_of, is_apart
-from trtforensics.render.stated_rows import STATED, figure
+from trtforensics.render.stated_rows import STATED
 from trtforensics.sources.quoting import QuotedLog
 
 _PRINTED, _SAID, _SETTING, _RUN, _COPY, _RATE, _SPEED = (
@@ -45,7 +45,7 @@ def as_excerpt(case: Case, read: QuotedLog, worst: Severity) -> Case:
 def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
     """Say by line what figures amount to: a first time of many, a copy that holds the run, an engine that is slow."""
     figures = [(each.number, each.stated, each.span.line) for each in results if each.stated and each.number]
-    spelt = [f"{name.name} {figure(number)} {name.unit}".strip() for number, name, _ in figures]
+    spelt = [f"{name.name} {number:g} {name.unit}".strip() for number, name, _ in figures]
     said: dict[int, str] = {}
     sides: dict[str, dict[tuple[bool, int], tuple[float, str, int]]] = {}
     for each in grouped(figures, itemgetter(1)).values():
@@ -53,7 +53,7 @@ def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
         usual, often = median(number for number, *_ in rest or each), len({at for *_, at in each}) >= _MANY
         is_first = often and is_apart([number for number, *_ in each])
         if is_first and _RUN.search(name.name) and _SPEED.search(name.name):
-            said[line] = f"<<first {name.name} {figure(first)} {name.unit}, then {figure(usual)} {name.unit}>>"
+            said[line] = f"<<first {name.name} {first:g} {name.unit}, then {usual:g} {name.unit}>>"
     for ((short, run, _), words), ((long, copy, line), behind) in pairwise(zip(figures, spelt, strict=True)):
         if run.unit == copy.unit and _RUN.search(run.name) and _COPY.search(copy.name) and long >= _FAR * short:
             said[line] = f"<<copy {behind}, run {words}>>"

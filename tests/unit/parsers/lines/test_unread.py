@@ -79,6 +79,14 @@ def test_errors_of_programs_around_tensorrt_make_an_excerpt(line: bytes, read: b
     assert mention_tensorrt(LineIndex(line + b"\n"), np.array([0])) is read
 
 
+def test_a_few_lines_with_several_times_are_a_question_about_speed() -> None:
+    times = [b"crow %d took %d.5ms" % (n, n) for n in range(3)]
+    plain = [b"mauve"] * 10
+    several, few = (LineIndex(b"\n".join([*plain, *each])) for each in (times, times[1:]))
+    assert mention_tensorrt(several, np.arange(13))
+    assert not mention_tensorrt(few, np.arange(12))
+
+
 def test_a_cause_is_found_wherever_it_stands_in_a_long_text() -> None:
     (kind,) = possible_causes([_CAUSE])
     for begin in range(_LONG - len(_CAUSE), _LONG + 1):
