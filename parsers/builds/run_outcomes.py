@@ -453,15 +453,16 @@ def _listed_checks(texts: Sequence[tuple[int, str]], form: str) -> dict[str, tup
 
 def _counted_checks(text: str) -> tuple[int, int, str] | None:
     """Return how many checks passed and failed by a line that counts them, and what it calls them."""
-    if match := _CHECKS["ctest"].search(text):
-        return int(match["all"]) - int(match["failed"]), int(match["failed"]), "tests"
-    if match := _CHECKS["part"].search(text):
-        good = int(match["passed"])
-        return (good, int(match["all"]) - good, match["word"] or "checks") if good <= int(match["all"]) else None
-    counts = {"passed": 0, "failed": 0}
+    for form in ("ctest", "part"):
+        if match := _CHECKS[form].search(text):
+            named = match.groupdict()
+            whole = int(named["all"])
+            good = int(named["passed"]) if form == "part" else whole - int(named["failed"])
+            return (good, whole - good, named.get("word") or "tests") if good <= whole else None
     found = max(([*_CHECKS[form].finditer(text)] for form in ("counted", "labelled")), key=len)
-    for match in found:
-        counts["failed" if _CHECKS["bad"].search(match["verdict"]) else "passed"] += int(match["number"])
-    word = next((match["word"] for match in found if match.re is _CHECKS["counted"] and match["word"]), "")
-    is_count = len(found) > 1 or word or re.search(r" in [0-9.]+ ?s", text)
-    return (counts["passed"], counts["failed"], word or "tests") if found and is_count else None
+    counts = [(int(match["number"]), _CHECKS["bad"].search(match["verdict"]) is not None) for match in found]
+    word = next((of for match in found if (of := match.groupdict().get("word"))), "")
+    has_good = not all(is_bad for _, is_bad in counts)  # without them it may be a number of errors
+    is_count = (has_good and (len(found) > 1 or word)) or _CHECKS["timed"].search(text)
+    sums = [sum(number for number, is_bad in counts if is_bad is which) for which in (False, True)]
+    return (sums[0], sums[1], word or "tests") if found and is_count else None

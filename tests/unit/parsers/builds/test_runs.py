@@ -972,6 +972,8 @@ def test_a_list_of_checks_is_counted_and_those_that_failed_are_named(load: Load,
         "FAILED to open a\nFAILED to open b\nFAILED to open c",
         "a crow: OK\na jay: OK",
         "It passed 3 nets.\n2 failed logins",
+        "Tests run: 9, Failures: 2, Errors: 1",
+        "3 errors, 2 failures",
         "[PASS] crow\n[PASS] jay\n[PASS] tit\n" + "something else is said\n" * 25,
     ],
 )
