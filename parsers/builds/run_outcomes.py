@@ -240,7 +240,7 @@ class RunEvidence:
             return None
         names = [name for name, (_, is_bad) in rows.items() if is_bad]
         good, bad, what = counts[-1][1] if counts else (len(rows) - len(names), len(names), "checks")
-        if not (good or bad) or (counts and len(names) > bad):
+        if not (good or bad) or (counts and len(names) > bad) or (not bad and self._went_wrong(line)):
             return None
         which = f": {listed(names)}" if names else ""
         reached = f"{bad} of {good + bad} {what} failed{which}" if bad else f"all {good} {what} passed"

@@ -947,6 +947,7 @@ CHECKS: dict[str, tuple[str, Ending, str]] = {
         "1 of 2 tests failed: t_crow.py::test_sings",
     ),
     "pytest's errors": ("==== 2 passed, 1 error in 0.70s ====", Ending.FAILED, "1 of 3 tests failed"),
+    "ctest's success": ("100% tests passed, 0 tests failed out of 4", Ending.PASSED, "all 4 tests passed"),
     "counted": ("Summary: 7 checks passed, 2 failed", Ending.FAILED, "2 of 9 checks failed"),
     "labelled": ("nets 9  Passed: 9  Failed: 0", Ending.PASSED, "all 9 tests passed"),
     "part": ("[PASS] a crow\n7/7 checks passed", Ending.PASSED, "all 7 checks passed"),
@@ -979,6 +980,11 @@ def test_a_list_of_checks_is_counted_and_those_that_failed_are_named(load: Load,
 )
 def test_what_is_no_list_of_checks_ends_no_run(load: Load, text: str) -> None:
     assert "checks" not in only(load(f"[TRT] [I] Loaded engine size: 3 MiB\n{text}\n")).outcome.reached
+
+
+def test_an_error_behind_checks_that_passed_counts_for_more(load: Load) -> None:
+    text = "[PASS] crow\n[PASS] jay\n[PASS] tit\n[TRT] [E] 2: [crow.cpp::fly::7] Error Code 2: Internal Error (no)\n"
+    assert only(load(f"[TRT] [I] Loaded engine size: 3 MiB\n{text}")).outcome.ending is Ending.FAILED
 
 
 def test_a_crash_counts_for_more_than_checks_that_passed_before_it(load: Load) -> None:
