@@ -17,7 +17,7 @@ _PATTERNS = {row["what"]: re.compile(row["pattern"]) for row in rows("own_lines"
 _TELLING = ("figure", "setting", "end")
 _FINE = {"V", "X", "D"}
 """Levels of messages that only a developer of the program asks for."""
-_AT_ONCE, _ROWS, _READ, _TEXT, _AGAIN, _END = 20, 40, 300, 160, 80, 10
+_AT_ONCE, _ROWS, _READ, _TEXT, _AGAIN, _END = 20, 60, 300, 160, 80, 10
 """A text of at most so many lines is not listed again; the most rows; how many characters of a line make its form, and
 are shown of it and of the last line of its form; the last lines, which tell how the program ended."""
 _SIGNS = re.compile("[/=]")
