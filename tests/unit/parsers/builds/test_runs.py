@@ -927,6 +927,7 @@ CHECKS: dict[str, tuple[str, Ending, str]] = {
         Ending.PASSED,
         "all 3 checks passed",
     ),
+    "marked words": ("✅ PASS: a crow\n❌ FAIL: a jay\n✅ PASS: a tit", Ending.FAILED, "1 of 3 checks failed: a jay"),
     "boxed": ("[PASS] a crow\n[FAIL] a jay: gone\n[PASS] a tit", Ending.FAILED, "1 of 3 checks failed: a jay: gone"),
     "words behind": ("a crow ... ok\na jay ... FAIL\na tit ... ok", Ending.FAILED, "1 of 3 checks failed: a jay"),
     "arrows": ("crow -> OK\njay -> OK\ntit -> OK", Ending.PASSED, "all 3 checks passed"),
