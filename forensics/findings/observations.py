@@ -90,7 +90,8 @@ def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observa
         handed_on = any(text in note.text("text") for text in (*NO_ENGINE, *NO_RUN))
         if not handed_on and not is_owners(note.text("text"), note.kind) and {note.span.line, below}.isdisjoint(known):
             before = [n for n in case.notes("parse_failed") if 0 <= note.span.line - n.span.line <= NEAR][-1:]
-            node = note.text("node") or next((_node_below(case, begun) for begun in before), "")
+            names = [n for b in before for n in case.notes("node_name") if 0 <= n.span.line - b.span.line <= NEAR]
+            node = note.text("node") or next((n.text("node") for n in names), "")  # the parser dumps the node there
             texts.append((_who(note, before, node) + note.text("text"), note, before, node))
     for alike in grouped(texts, lambda each: _NUMBER.sub("#", each[0])).values():
         title = alike[0][0]
@@ -117,12 +118,6 @@ _OWNERS = [(re.compile(row["pattern"]), row["kind"]) for row in rows("owners", "
 def is_owners(text: str, kind: str = "") -> bool:
     """Whether the log's owner typed or said a text; no program wrote it, and it is no error."""
     return any(of in {"", kind} and words.match(text) for words, of in _OWNERS)
-
-
-def _node_below(case: Case, begun: Note) -> str:
-    """Return the name of the node that the parser dumps below the line where it gives up; empty where it has none."""
-    below = (note for note in case.notes("node_name") if 0 <= note.span.line - begun.span.line <= NEAR)
-    return next((note.text("node") for note in below), "")
 
 
 def _who(note: Note, before: Sequence[Note], node: str) -> str:

@@ -115,6 +115,8 @@ def _reshaped(line: str) -> str:
     count, whole = map(prod, first)
     if not count * whole or count == whole:
         return "equal" * (whole > 0)
+    if whole == count * sizes[0] and sizes[0] == sizes[1]:
+        return f"twice {sizes[0]}"
     if whole % count == 0 or count % whole == 0:
         return f"part 1/{whole // count}" if whole > count else f"batch {count // whole}"
     if sizes[3:] and count * sizes[1] % whole == 0:

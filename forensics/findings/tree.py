@@ -24,9 +24,8 @@ _YIELDS = {SPECIFIC: 1, WRAPPED: 2}
 """What findings follow that yield to any error: those of the larger number to those of a smaller."""
 
 NOT_SHOWN = "TF705"
-"""The finding about what the log lacks: it ranks below everything that the log does say."""
 NO_NEWS = frozenset({NOT_SHOWN, "TF707"})
-"""Findings that go where the words of a text without an error say what is slow or wrong."""
+"""The finding about what the log lacks, which ranks below all that the log says, and those that an excerpt replaces."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,8 +14,7 @@ from trtforensics.findings.steps.commands import detailed_flags, logged, options
 from trtforensics.knowledge.table import rows
 from trtforensics.model.log import Message, Outcome, Tool
 from trtforensics.model.notes import Note
-from trtforensics.model.run import Ending, PhaseName, Program, Run, StepExit
-from trtforensics.model.span import SourceSpan
+from trtforensics.model.run import Ending, PhaseName, Program, StepExit
 from trtforensics.parsers.builds.run_outcomes import BENIGN
 from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.lines.unread import ONE_QUESTION
@@ -27,9 +26,9 @@ def internal_check(case: Case) -> Iterator[Observation]:
     """Quote the assertion, where no other rule knows it."""
     settle = "Whether the newest TensorRT builds it, and which part fails alone (trtforensics reduce)"
     for note in _each_text_once(case, "internal_check"):
-        message = quoted(_unwrapped(note.text("text")))
-        title = f"An internal check of TensorRT failed{being_timed(case, note)[0]}: {message}"
-        yield from observe([note], title, settle=settle, same_as=f"check {note.text('text')}")
+        text = note.text("text")
+        title = f"An internal check of TensorRT failed{being_timed(case, note)[0]}: {quoted(_unwrapped(text))}"
+        yield from observe([note], title, settle=settle, same_as=f"check {text}")
 
 
 @explained("TF616")
@@ -80,8 +79,10 @@ def no_engine(case: Case) -> Iterator[Observation]:
     engine = any(says(message, NO_ENGINE) for message in ends) or not run
     loads = case.loads_engine or any("deserializ" in message.text for message in ends)
     last = spans[-1].line
+    unsaved = any(says(message, ("Saving engine to file failed",)) for message in build.messages)
+    without = "engine was not loaded" if loads else "engine was not saved" if unsaved else "build gave no engine"
     yield Observation(
-        f"The {'engine was not loaded' if loads else 'build gave no engine'}" if engine else "The run failed",
+        f"The {without}" if engine else "The run failed",
         spans,
         because=[m.span for m in build.messages if m.severity == "E" and m.span.line <= last and m not in ends],
         same_as="no engine" if engine else "no run",
@@ -92,15 +93,12 @@ def no_engine(case: Case) -> Iterator[Observation]:
 def other_errors(case: Case) -> Iterator[Observation]:
     """Group errors that no finding cites by their text without names and numbers; errors only where a build failed."""
     known = case.explained | {note.span.line for note in case.notes(*_WORDED)}
-    errors = [
-        message
-        for message in case.build.messages
-        if message.severity == "E" and message.text.strip() and message.span.line not in known
-    ]
     checks = ("Assertion",) if case.notes("internal_check") else ()  # printed once more with its place (TF615)
-    others = [message for message in errors if not says(message, (*NO_ENGINE, *NO_RUN, *_PARTS, *checks))]
+    of_others = (*NO_ENGINE, *NO_RUN, *_PARTS, *checks)
+    errors = (m for m in case.build.messages if m.severity == "E" and m.text.strip() and m.span.line not in known)
+    others = [message for message in errors if not says(message, of_others)]
     failed = case.build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
-    for shape, messages in grouped(others, lambda message: _shape(message.text)).items():
+    for shape, messages in grouped(others, lambda message: _VARYING.sub("#", message.text.strip())).items():
         yield Observation(
             quoted(messages[0].text.strip()),
             [message.span for message in messages],
@@ -124,18 +122,20 @@ def _warnings(case: Case) -> list[Message]:
 @explained("TF707")
 def warned(case: Case) -> Iterator[Observation]:
     """Quote the warnings, each form once."""
-    for shape, messages in [*grouped(_warnings(case), lambda message: _shape(message.text)).items()][:_SHOWN]:
+    for shape, messages in [*grouped(_warnings(case), lambda message: _VARYING.sub("#", message.text.strip())).items()][
+        :_SHOWN
+    ]:
         yield Observation(quoted(messages[0].text.strip()), [m.span for m in messages], same_as=f"warned {shape}")
 
 
 @explained("TF718")
 def of_program(case: Case) -> Iterator[Observation]:
     """Group the lines that say so by their text; TF716 reads those that a logger wrote."""
-    known = case.explained | {message.span.line for message in case.build.messages}
-    known |= {note.span.line for note in case.notes(*_WORDED)}
-    unknown = (note for note in case.notes("program_error") if note.span.line not in known)
-    other = [note for note in unknown if not is_owners(note.text("text"))]
-    for shape, notes in grouped(other, lambda note: _shape(note.text("text"))).items():
+    spans = (*(message.span for message in case.build.messages), *(note.span for note in case.notes(*_WORDED)))
+    known = case.explained.union(span.line for span in spans)
+    errors = (note for note in case.notes("program_error") if note.span.line not in known)
+    other = [note for note in errors if not is_owners(note.text("text"))]
+    for shape, notes in grouped(other, lambda note: _VARYING.sub("#", note.text("text").strip())).items():
         text = quoted(notes[0].text("text").strip())
         yield from observe(
             notes,
@@ -189,39 +189,22 @@ def _exit(step: StepExit) -> str:
     return f"{f'the step {step.step}' if step.step else 'a step'} ended with {code}{f' ({meaning})' if meaning else ''}"
 
 
-def _shape(text: str) -> str:
-    """Return what texts have in common that differ in names and numbers."""
-    return _VARYING.sub("#", text.strip())
-
-
-def _last(case: Case) -> SourceSpan | None:
-    """Return the last line from which a fact of this build is known."""
-    build = case.build
-    lists = (build.messages, build.notes, build.stages, build.choices, build.results, build.engine_layers)
-    return max((facts[-1].span for facts in lists if facts), key=lambda span: span.line, default=None)
-
-
-def _below(case: Case, last: SourceSpan) -> list[SourceSpan]:
-    """Return the very last line of a build, where nothing is known from it."""
-    end = case.build.last_line
-    own = end > last.line and case.log.source.path == last.file
-    return [Spans(case.log.source, case.log.line_starts).of(end)] if own else []
-
-
 @explained("TF701")
 def truncated(case: Case) -> Iterator[Observation]:
     """Report a truncated log at its last known line, as a note of a paste, or of options alone: few are whole."""
-    last, run = _last(case), case.log.run_of(case.build)
+    build, run = case.build, case.log.run_of(case.build)
+    lists = (build.messages, build.notes, build.stages, build.choices, build.results, build.engine_layers)
+    last = max((facts[-1].span for facts in lists if facts), key=lambda span: span.line, default=None)
     told = run is not None and run.outcome.ending is Ending.CRASHED  # the line is another finding's
-    if case.build.outcome is Outcome.TRUNCATED and last is not None and not told:
-        stage = case.build.stages[-1].name if case.build.stages else ""
-        begun = run is None or run.phases or case.build.messages or case.notes("init_cuda")
-        pasted = not begun or not PASTED.isdisjoint(case.log.source.wrapped_in)
+    if build.outcome is Outcome.TRUNCATED and last is not None and not told:
+        stage = f", after the stage '{build.stages[-1].name}'" if build.stages else ""
+        pasted = not (run is None or run.phases or build.messages or case.notes("init_cuda"))
+        pasted = pasted or not PASTED.isdisjoint(case.log.source.wrapped_in)
+        below = build.last_line > last.line and case.log.source.path == last.file  # nothing is known from it
+        ends = (last, Spans(case.log.source, case.log.line_starts).of(build.last_line))
         yield Observation(
-            ("The pasted text ends" if pasted else "The log stops")
-            + " without a verdict"
-            + (f", after the stage '{stage}'" if stage else ""),
-            (last, *_below(case, last)),
+            f"{'The pasted text ends' if pasted else 'The log stops'} without a verdict{stage}",
+            ends if below else (last,),
             severity=Severity.NOTE if pasted else Severity.ERROR,
             settle="The exit status of the process, and whether the file was cut",
             steps=(Step("Build again with everything in one file", logged(case)),),
@@ -247,8 +230,7 @@ def not_shown(case: Case) -> Iterator[Observation]:
     missing += [] if shown or failed else ["the engine's layers"]
     prints_tactics = not case.ran("11")  # Myelin compiles everything there, and in TensorRT-RTX
     missing += [] if known.tactics or failed or loads or not prints_tactics else ["the tactics"]
-    times = (each for each in build.results if each.key != "loaded_engine_mib")
-    measured = any(times) or (run is not None and bool(run.comparisons))
+    measured = any(each.key != "loaded_engine_mib" for each in build.results) or (run and run.comparisons)
     otherwise = case.explained or measured or _warnings(case)
     answered = otherwise or case.notes("program_error", *_WORDED)
     told = case.log.source.lines <= ONE_QUESTION and not options(case) and otherwise
@@ -270,8 +252,14 @@ def _whole_log(case: Case, *, loads: bool, ended: bool) -> Step:
     """Return the step that logs what is missing; its command has options that the log's own lacks."""
     wanted = ("--dumpLayerInfo",) if loads else ("--verbose", *detailed_flags(case))
     lacking = [flag for flag in wanted if flag not in options(case) and trtexec(case, flag)]
+    run = case.log.run_of(case.build)
     if not lacking and loads and (ended or not options(case)):
-        return _about_loaded(case.log.run_of(case.build))
+        if run is not None and run.program is Program.TENSORRT_LLM:
+            return Step("Read the JSON file beside the engine: it names its types, plugins and greatest lengths")
+        if run is not None and run.loaded_file and run.program in _PLAIN_PLANS:
+            command = f"trtexec --loadEngine={run.loaded_file} --dumpLayerInfo"
+            return Step(f"Print its layers: {command} (8.2 and later, with the libraries of its plugins)")
+        return Step("Read the log of the run that built the engine")
     if not options(case):
         more = not {"-v", "--verbose"}.isdisjoint((case.build.command or "").split())
         what = "Build again with -vv, which prints more" if more else "Build again with a verbose logger"
@@ -284,16 +272,6 @@ def _whole_log(case: Case, *, loads: bool, ended: bool) -> Step:
 
 _PLAIN_PLANS = {Program.DEEPSTREAM, Program.MLPERF, Program.CPP}
 """Programs whose engine files trtexec reads too; Ultralytics, in Python, writes its own head before the plan."""
-
-
-def _about_loaded(run: Run | None) -> Step:
-    """Say where an engine that a program loads is described: in its own file, or beside it."""
-    if run is not None and run.program is Program.TENSORRT_LLM:
-        return Step("Read the JSON file beside the engine: it names its types, plugins and greatest lengths")
-    if run is not None and run.loaded_file and run.program in _PLAIN_PLANS:
-        command = f"trtexec --loadEngine={run.loaded_file} --dumpLayerInfo"
-        return Step(f"Print its layers: {command} (8.2 and later, with the libraries of its plugins)")
-    return Step("Read the log of the run that built the engine")
 
 
 @explained("TF702")
