@@ -35,9 +35,6 @@ VARIES = re.compile(r"\b\d+(?:\.\d+)? (?:s|ms|min|GB|MB|GiB|MiB)\b|\b[0-9a-f]{6,
 PROGRESS = re.compile(r"^trtforensics: reading: .*\n", re.MULTILINE)
 """What a command prints where reading takes long, as it does on a busy machine."""
 
-QUICK = {"README.md"}
-"""The page that is tried wherever tests run; the others are for those who have time."""
-
 NEEDS = {"docs/how-to/many-logs.md": ("duckdb", "pyarrow")}
 """Packages of extras that a page needs; CI tries it where they are."""
 
@@ -54,7 +51,7 @@ def _parameters() -> list[object]:
 def _marks(page: str) -> list[pytest.MarkDecorator]:
     lacking = [package for package in NEEDS.get(page, ()) if find_spec(package) is None]
     without = [pytest.mark.skip(reason=f"needs {', '.join(lacking)} of the extra `sql`")] if lacking else []
-    return [*without, *([] if page in QUICK else [pytest.mark.slow])]
+    return [*without, pytest.mark.slow]
 
 
 @pytest.fixture

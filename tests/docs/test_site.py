@@ -115,6 +115,7 @@ def test_every_layer_type_error_code_and_schema_has_its_place(staged: Path) -> N
         assert f"# {name}.schema.json" in (staged / "pages" / "reference" / "json" / f"{name}.md").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_site_knows_its_address_its_sources_and_its_version(tmp_path: Path) -> None:
     stage(tmp_path, "https://site.example/", "https://code.example/it")
     head = (tmp_path / "zensical.toml").read_text(encoding="utf-8").split("nav = ")[0]
@@ -122,6 +123,7 @@ def test_a_site_knows_its_address_its_sources_and_its_version(tmp_path: Path) ->
     assert f'copyright = "trtforensics {__version__}"' in head
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js, which runs the page's script")
 def test_a_pasted_line_finds_its_code(staged: Path) -> None:
     folder = staged / "pages" / "reference"

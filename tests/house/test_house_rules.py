@@ -156,6 +156,7 @@ def test_no_handler_of_a_test_catches_whatever_comes(path: Path) -> None:
     assert len(broad_handlers(nodes(path, "except", "suppress"))) == CATCH_WHATEVER_COMES.get(label(path), 0)
 
 
+@pytest.mark.slow
 def test_no_text_names_a_path_of_one_machine() -> None:
     found = {}
     for path in files_of(ROOT):

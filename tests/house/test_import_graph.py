@@ -33,19 +33,23 @@ def graph() -> nx.DiGraph:
     return import_graph(sources_of({**PRODUCT, "tests": ROOT / "tests"}))
 
 
+@pytest.mark.slow
 def test_no_module_imports_itself_through_others(graph: nx.DiGraph) -> None:
     assert graph.number_of_edges() > 1000
     assert circles(graph) == []
 
 
+@pytest.mark.slow
 def test_no_packages_import_each_other(graph: nx.DiGraph) -> None:
     assert rings(graph) == {}
 
 
+@pytest.mark.slow
 def test_nothing_of_the_product_imports_a_test(graph: nx.DiGraph) -> None:
     assert not [edge for edge in graph.edges if edge[0].startswith("trtforensics") and edge[1].startswith("tests")]
 
 
+@pytest.mark.slow
 def test_each_package_of_the_emulator_imports_only_those_behind_it(graph: nx.DiGraph) -> None:
     rank = {name: rank for rank, names in enumerate(EMULATOR) for name in names}
     edges = [edge for edge in graph.edges if all(module.startswith("tests.emulator.") for module in edge)]
