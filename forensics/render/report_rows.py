@@ -28,6 +28,7 @@ _SET_UP, _LABEL = "set-up", 8
 _OVER = {row["key"]: (row["name"], row["unit"], row["most"]) for row in rows("compared_results", _RENDER)}
 """Results that are compared over the builds of a log."""
 _TIMES = _OVER["throughput_qps"][2]
+_BATCH = re.compile(r"--batch=([0-9]+)")
 _FEWEST, _ALIKE = 2, 1.05
 """Builds from which on times are compared; up to this ratio figures of several runs are alike."""
 
@@ -100,7 +101,6 @@ def _by_batches(log: BuildLog, rates: Sequence[tuple[float, Build]]) -> str:
     return f"divided by --batch {calls_told} each: an engine whose batch is fixed computes no more for a larger --batch"
 
 
-_BATCH = re.compile(r"--batch=([0-9]+)")
 _MEANINGS = [
     (row["when"].split(), re.compile(row["says"]), bool(row["in"]), row["text"]) for row in rows("meanings", _RENDER)
 ]

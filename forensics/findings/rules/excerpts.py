@@ -58,10 +58,8 @@ def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
         if run.unit == copy.unit and _RUN.search(run.name) and _COPY.search(copy.name) and long >= _FAR * short:
             said[line] = f"<<copy {behind}, run {words}>>"
     for (number, name, line), words in zip(figures, spelt, strict=True):
-        text, of = (
-            f"{name.side} {name.group} {name.row} {words}",
-            f"{_SIDE.sub('', name.name).strip(' :_')} {name.unit}",
-        )
+        text = f"{name.side} {name.group} {name.row} {words}"
+        of = f"{_SIDE.sub('', name.name).strip(' :_')} {name.unit}"
         if (haste := haste_of(text)) and _SPEED.search(of):
             sides.setdefault(of.lower(), {}).setdefault(haste, (number, " ".join(text.split()), line))
     for of, ranked in sides.items():

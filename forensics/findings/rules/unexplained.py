@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from trtforensics.console.counting import grouped, listed
 from trtforensics.findings.case import Case
@@ -122,9 +123,8 @@ def _warnings(case: Case) -> list[Message]:
 @explained("TF707")
 def warned(case: Case) -> Iterator[Observation]:
     """Quote the warnings, each form once."""
-    for shape, messages in [*grouped(_warnings(case), lambda message: _VARYING.sub("#", message.text.strip())).items()][
-        :_SHOWN
-    ]:
+    forms = grouped(_warnings(case), lambda message: _VARYING.sub("#", message.text.strip()))
+    for shape, messages in islice(forms.items(), _SHOWN):
         yield Observation(quoted(messages[0].text.strip()), [m.span for m in messages], same_as=f"warned {shape}")
 
 
