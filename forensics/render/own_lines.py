@@ -27,10 +27,11 @@ _ALIKE = (12, 4, 2)
 
 def own_lines(log: BuildLog, cited: Collection[int]) -> tuple[str, ...]:
     """Return warnings that no finding has ``cited`` and lines that no rule reads; of many the forms that tell most."""
+    if log.source.lines <= _AT_ONCE:
+        return ()
     lines = chain.from_iterable((*build.own_lines, *_warnings(build)) for build in log.builds)
-    said = {each.span.line: each for each in lines if each.severity not in _FINE and _tells(each.text[:_READ])}
-    told = [said[line] for line in sorted(said.keys() - {*cited})]
-    return tuple(_outline(told)) if log.source.lines > _AT_ONCE else ()
+    said = {each.span.line: each for each in lines if each.span.line not in cited and each.severity not in _FINE}
+    return tuple(_outline([each for _, each in sorted(said.items()) if _tells(each.text[:_READ])]))
 
 
 def _warnings(build: Build) -> Iterator[Message]:

@@ -41,8 +41,8 @@ _SIDE = re.compile(STATED["side"])
 _REFERENCE, _OPTIMIZED = (re.compile(STATED[what]) for what in ("reference", "optimized"))
 """What a comparison is measured by, and what it is not."""
 _WHOLE, _NEARLY, _PART, _ROUNDED = 100, 0.9995, 0.01, 0.03
-"""From here on numbers are shown without decimals, from here to 1 with more; parts below that share are not told; what
-parts may lack of their whole."""
+"""Numbers from the first on are shown without decimals, those from the second to 1 with more. A smaller part than the
+third is not told. Parts may lack the fourth of their whole."""
 _UNTOLD = "not told"  # what ran
 _TIMES, _ALIKE, _LOST, _DOUBTED = 1.2, 1.1, 0.002, 20
 """From here on it is said how many times apart figures of a name are; below, that they are alike; a part of an accuracy

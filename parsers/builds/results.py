@@ -249,7 +249,7 @@ def _of_calls(view: LinesView, log: Log) -> Iterable[ProfileRun]:
     calls = grouped(view.each("own_layer_time", "layer", "total_ms"), itemgetter(1))
     whole = sum(ms for each in calls.values() for *_, ms in each)
     layers = []
-    for name, each in calls.items():
+    for name, each in calls.items() if whole else ():  # all may take less than the program's last digit
         total = sum(ms for *_, ms in each)
         layers.append(LayerTime(name, total, total / len(each), None, 100 * total / whole, log.spans.of(each[0][0])))
     if layers:

@@ -227,14 +227,17 @@ class RunEvidence:
         texts = [(line, text) for line, text in self._view.each("untyped", "text") if _CHECKS["any"].search(text)]
         tests = [*self._view.each("own_gtest", "text", "verdict")]  # a line for those of each verdict
         texts += [(tests[-1][0], ", ".join(f"{text} {verdict}" for _, text, verdict in tests))] if tests else []
-        lists = [_listed_checks(sorted(texts), form) for form in ("head", "tail", "mark")]
+        read = [(line, text, _counted_checks(text)) for line, text in sorted(texts)]
+        counts = [(line, count) for line, _, count in read if count is not None]
+        rest = [(line, text) for line, text, count in read if count is None]
+        lists = [_listed_checks(rest, form) for form in ("head", "tail", "mark")]
         marked = [line for line, _ in lists[-1].values()]  # programs mark what they say, too
-        titles = [line for line, text in self._view.each("untyped", "text") if _CHECKS["of checks"].search(text)]
         is_dense = marked and marked[-1] - marked[0] <= _LISTED * len(marked)
-        if not is_dense or not any(0 < marked[0] - line <= _LISTED for line in titles):
+        before = self._view.each("untyped", "text") if is_dense else ()
+        above = (text for line, text in before if 0 < marked[0] - line <= _LISTED)
+        if not any(map(_CHECKS["of checks"].search, above)):
             del lists[-1]
         rows = max(lists, key=len)
-        counts = [(line, each) for line, text in sorted(texts) if (each := _counted_checks(text))]
         line = max([*(line for line, _ in rows.values()), *(line for line, _ in counts)], default=0)
         if not (counts or len(rows) >= _LISTED) or self._works_after(line) or self._said_after(line) > _NEAR:
             return None
@@ -443,8 +446,7 @@ def _listed_checks(texts: Sequence[tuple[int, str]], form: str) -> dict[str, tup
     """Return the checks that lines of a form name, with the line of each and whether it failed."""
     found: dict[str, tuple[int, bool]] = {}
     for line, text in texts:
-        match = _CHECKS[form].match(text) if _counted_checks(text) is None else None
-        if match is not None:
+        if match := _CHECKS[form].match(text):
             verdict = next(value for group, value in match.groupdict().items() if value and group != "name")
             name = _CHECKS["name"].sub("", match["name"])
             found[name] = line, _CHECKS["bad"].search(verdict) is not None or found.get(name, (0, False))[1]

@@ -121,11 +121,13 @@ def of_titles(log: LinesView, found: list[_Stated], others: list[_Stated]) -> li
 
     That is the line of a form before each that is never the same. ``others`` are read by rules and have no titles.
     """
+    if not found and not others:
+        return []
     texts = ((line, _FORMS["run"].match(str(text))) for line, text in log.each("untyped", "text"))
     headings = grouped(((line, head[1], head[2]) for line, head in texts if head), lambda head: head[1])
     of_forms = {form: [(line, text) for line, _, text in each] for form, each in headings.items()}
     found = [*in_runs(_by_sides(log, [*_by_side(found), *others]), of_forms)]
-    if not found or log.has("own_options"):  # runs of one script are told apart as they are
+    if log.has("own_options"):  # runs of one script are told apart as they are
         return found
     titles = titles_of(log, {line for line, *_ in found})
     in_rows = {line for line, _, name in others if name.row}

@@ -152,6 +152,12 @@ def _possible(start: str, texts: Sequence[bytes]) -> Causes:
     return [(kind, tuple([literals.texts[place] for place in places])) for kind, places in held]
 
 
+_LONG = 1 << 17
+"""How many bytes of a text are turned into runs in one step."""
+_ANY = np.zeros(1, np.uint32)
+"""The run of a text that is shorter than one."""
+
+
 class Literals:
     """Texts that are looked for at once: few of them stand in a text, and few more have to be searched for there.
 
@@ -172,12 +178,6 @@ class Literals:
             seen[_runs(text[begin : begin + _LONG + 3])] = True
         possible = np.logical_and.reduceat(seen[self._runs], self._begins)
         return [place for place in np.flatnonzero(possible).tolist() if self.texts[place] in text]
-
-
-_LONG = 1 << 17
-"""Bytes of which the runs are made at once."""
-_ANY = np.zeros(1, np.uint32)
-"""The run of a text that is shorter than one."""
 
 
 def _runs(text: bytes) -> npt.NDArray[np.uint32]:

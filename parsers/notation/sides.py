@@ -36,8 +36,8 @@ _HASTE = {"TF32": 1, "FP16": 2, "BF16": 2, "INT8": 3, "FP8": 3, "INT4": 4}
 _LONGEST, _LEFT = 110, 24
 """Characters of a line that begins a side, and of what a heading may say besides."""
 _NEAR, _MOST, _APART, _MADE, _NEXT, _RUNS = 0.2, 0.75, 2, 1000, 3, 8
-"""How far from the median most of the figures lie that are of one side; how many times the usual of several, or the
-only other, a first is at least that stands apart, from those next to it too; runs that are told apart at most."""
+"""Figures are of one side if so large a part of them lies so near to their median. A first figure stands apart if it is
+so many times the median of several others, or the only other; so many behind it are looked at. The most runs."""
 
 
 @lru_cache(1 << 12)

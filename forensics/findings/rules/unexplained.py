@@ -99,13 +99,18 @@ def other_errors(case: Case) -> Iterator[Observation]:
     errors = (m for m in case.build.messages if m.severity == "E" and m.text.strip() and m.span.line not in known)
     others = [message for message in errors if not says(message, of_others)]
     failed = case.build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
-    for shape, messages in grouped(others, lambda message: _VARYING.sub("#", message.text.strip())).items():
+    for shape, messages in grouped(others, lambda message: _shape(message.text)).items():
         yield Observation(
             quoted(messages[0].text.strip()),
             [message.span for message in messages],
             severity=Severity.ERROR if failed else Severity.WARNING,
             same_as=shape,
         )
+
+
+def _shape(text: str) -> str:
+    """Return what texts have in common that differ in names and numbers."""
+    return _VARYING.sub("#", text.strip())
 
 
 _GOES_ON = re.compile(r"\s*(?:$|If |Check |Please |Add |To |\(|- )|\s{2}")
@@ -123,7 +128,7 @@ def _warnings(case: Case) -> list[Message]:
 @explained("TF707")
 def warned(case: Case) -> Iterator[Observation]:
     """Quote the warnings, each form once."""
-    forms = grouped(_warnings(case), lambda message: _VARYING.sub("#", message.text.strip()))
+    forms = grouped(_warnings(case), lambda message: _shape(message.text))
     for shape, messages in islice(forms.items(), _SHOWN):
         yield Observation(quoted(messages[0].text.strip()), [m.span for m in messages], same_as=f"warned {shape}")
 
@@ -135,7 +140,7 @@ def of_program(case: Case) -> Iterator[Observation]:
     known = case.explained.union(span.line for span in spans)
     errors = (note for note in case.notes("program_error") if note.span.line not in known)
     other = [note for note in errors if not is_owners(note.text("text"))]
-    for shape, notes in grouped(other, lambda note: _VARYING.sub("#", note.text("text").strip())).items():
+    for shape, notes in grouped(other, lambda note: _shape(note.text("text"))).items():
         text = quoted(notes[0].text("text").strip())
         yield from observe(
             notes,

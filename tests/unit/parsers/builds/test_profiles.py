@@ -145,3 +145,5 @@ def test_a_line_for_each_call_of_a_layer_is_a_profile(load: Load) -> None:
     ]
     assert (run.iterations, run.total_ms) == (2, 4.5)
     assert not any(each.stated and each.stated.name.startswith("crow") for each in build.results)
+    (short,) = load("[GIE]  TensorRT version 2.1, build 7\n[GIE]  layer crow/1 - 0.000000 ms\n").builds
+    assert short.profiles == ()
