@@ -4,7 +4,6 @@ The parser knows the class of such an error (``parsers/notation/sentences.py``);
 what the class means. They speak of lines that no other finding cites.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from trtforensics.console.counting import grouped, listed
@@ -12,6 +11,7 @@ from trtforensics.console.secrets import masked
 from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Observation
 from trtforensics.knowledge.table import rows
+from trtforensics.model.deferred import regex
 from trtforensics.model.log import Message
 from trtforensics.model.notes import Note
 from trtforensics.parsers.notation.sentences import classes
@@ -23,7 +23,7 @@ _BELOW = 2
 """Lines below an error that may name its subject."""
 CLASSES = tuple(classes())
 """The kinds of notes on errors that explain themselves."""
-_NUMBER = re.compile(
+_NUMBER = regex(
     r"0x[0-9a-fA-F]+|(?<![\w.])[0-9]+(?:\.[0-9]+)?(?!\w)|(?<=no member named ).*|^\S+(?= error: .* no member named )"
 )
 """What may differ in messages that are alike: times, processes, addresses, sizes; members and places in code."""
@@ -105,13 +105,13 @@ def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observa
         )
 
 
-UNWRITTEN = re.compile("(?:annot|ailed to) write")
+UNWRITTEN = regex("(?:annot|ailed to) write")
 """How errors begin of a file that cannot be written."""
-_HEAD = re.compile(r"(?:.*: )?(?:Error Code [0-9]+: )?(?:Internal Error|API Usage Error|Cuda Runtime|Myelin)\s*")
+_HEAD = regex(r"(?:.*: )?(?:Error Code [0-9]+: )?(?:Internal Error|API Usage Error|Cuda Runtime|Myelin)\s*")
 """A class of errors without words, which stand in the line below."""
 
 
-_OWNERS = [(re.compile(row["pattern"]), row["kind"]) for row in rows("owners", "trtforensics.findings")]
+_OWNERS = [(regex(row["pattern"]), row["kind"]) for row in rows("owners", "trtforensics.findings")]
 """What the owner of a log types or says, without another's words behind a colon; of a kind: in errors of that alone."""
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from trtforensics.knowledge.table import OLDEST, Release, records, release
 
@@ -80,6 +81,14 @@ _NAMED = re.compile(r"(?<![\w-])((?:--)?[A-Za-z]\w*(?:-[A-Za-z]\w*)*)\b(?!\.\w)(
 _PLACES = {"PyPI": "on PyPI", "Jetson": "supported by TensorRT on Jetson"}
 
 
+@cache
+def _lifetimes() -> Mapping[str, Sequence[Lifetime]]:
+    named: dict[str, list[Lifetime]] = {}
+    for row in records("lifetimes", Lifetime):
+        named.setdefault(row.name, []).append(row)
+    return named
+
+
 def told_of(text: str, version: Sequence[int] | None) -> Mapping[str, str]:
     """Return what is known of the first name in a text that is ``gone`` from a release, or ``deprecated`` in it.
 
@@ -89,12 +98,12 @@ def told_of(text: str, version: Sequence[int] | None) -> Mapping[str, str]:
     """
     told: dict[str, str] = {}
     for name, stated in _NAMED.findall(text):
-        names = {name, f"k{name}", name.replace("_", "-")}
+        names = dict.fromkeys((name, f"k{name}", name.replace("_", "-")))
         this = release(stated) if stated else version
         for package in records("packages", Package) if stated else ():
             if package.name in names and package.holds(release(stated)):
                 told.setdefault("package", f"{package.fact}. | {package.way}")
-        rows = [row for row in records("lifetimes", Lifetime) if row.name in names]
+        rows = [row for each in names for row in _lifetimes().get(each, ())]
         if not this and any(row.last is None and (row.of in {"PyPI", "trtexec"} or not row.words) for row in rows):
             continue  # the name still exists: only a stated release could rule it out
         if rows and not any(this and row.holds(this) for row in rows):

@@ -1,9 +1,10 @@
-"""Fields that are computed on first access."""
+"""Fields that are computed on first access, and regexes that are compiled on first use."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, AnyStr, cast
 
 
 class Deferred:
@@ -35,3 +36,20 @@ class Deferred:
         """Return every field, for pickle: the source stays behind."""
         names: Iterable[str] = type(self).__dataclass_fields__  # type: ignore[attr-defined]  # its subclasses have it
         return None, {name: getattr(self, name) for name in names}
+
+
+class DeferredRegex:
+    """Stands for a compiled regex. What was asked of it once is kept, so that the next use costs no call."""
+
+    def __init__(self, text: str | bytes, flags: int) -> None:
+        self._arguments = text, flags
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any attribute of a compiled regex
+        compiled: re.Pattern[Any] = re.compile(*self._arguments)
+        self.__dict__.update({each: getattr(compiled, each) for each in dir(compiled) if not each.startswith("_")})
+        return getattr(compiled, name)
+
+
+def regex(text: AnyStr, flags: re.RegexFlag | int = 0) -> re.Pattern[AnyStr]:
+    """Return a regex that is compiled when it is first used: of all that a command knows, a log asks for a few."""
+    return cast("re.Pattern[AnyStr]", DeferredRegex(text, flags))

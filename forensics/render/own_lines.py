@@ -9,10 +9,11 @@ from itertools import chain
 from trtforensics.console.counting import grouped
 from trtforensics.console.secrets import masked
 from trtforensics.knowledge.table import rows
+from trtforensics.model.deferred import regex
 from trtforensics.model.log import Build, BuildLog, Message
 from trtforensics.render.names import shortened
 
-_PATTERNS = {row["what"]: re.compile(row["pattern"]) for row in rows("own_lines", "trtforensics.render")}
+_PATTERNS = {row["what"]: regex(row["pattern"]) for row in rows("own_lines", "trtforensics.render")}
 """What stands before a text, what is no news, what tells most, what varies in lines of one form."""
 _TELLING = ("figure", "setting", "end")
 _FINE = {"V", "X", "D"}
@@ -20,7 +21,7 @@ _FINE = {"V", "X", "D"}
 _AT_ONCE, _ROWS, _READ, _TEXT, _AGAIN, _END = 20, 60, 300, 160, 80, 10
 """A text of at most so many lines is not listed again; the most rows; how many characters of a line make its form, and
 are shown of it and of the last line of its form; the last lines, which tell how the program ended."""
-_SIGNS = re.compile("[/=]")
+_SIGNS = regex("[/=]")
 _ALIKE = (12, 4, 2)
 """Up to so many lines of one form are listed one by one. The first number that fits into the rows is taken."""
 

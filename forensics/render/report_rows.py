@@ -10,6 +10,7 @@ from statistics import median
 from trtforensics.console.counting import MEBIBYTE, grouped, listed
 from trtforensics.knowledge.platforms import sm_of
 from trtforensics.knowledge.table import rows
+from trtforensics.model.deferred import regex
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Build, BuildLog
 from trtforensics.model.run import Ending, PhaseName, Program, Run
@@ -28,7 +29,7 @@ _SET_UP, _LABEL = "set-up", 8
 _OVER = {row["key"]: (row["name"], row["unit"], row["most"]) for row in rows("compared_results", _RENDER)}
 """Results that are compared over the builds of a log."""
 _TIMES = _OVER["throughput_qps"][2]
-_BATCH = re.compile(r"--batch=([0-9]+)")
+_BATCH = regex(r"--batch=([0-9]+)")
 _FEWEST, _ALIKE = 2, 1.05
 """Builds from which on times are compared; up to this ratio figures of several runs are alike."""
 
@@ -102,28 +103,28 @@ def _by_batches(log: BuildLog, rates: Sequence[tuple[float, Build]]) -> str:
 
 
 _MEANINGS = [
-    (row["when"].split(), re.compile(row["says"]), bool(row["in"]), row["text"]) for row in rows("meanings", _RENDER)
+    (row["when"].split(), regex(row["says"]), bool(row["in"]), row["text"]) for row in rows("meanings", _RENDER)
 ]
 """What must hold, what the command, the setting or the GPU's name says, whether only ``-v`` tells it, the words.
 
 Words name values in braces, of those below, and groups of the pattern. What must hold are values (not, behind ``!``)
 and comparisons of them: ``enqueue>=0.5*gpu``.
 """
-_IMPORTER = re.compile(r"(?i:pars|onnx|importer)")
+_IMPORTER = regex(r"(?i:pars|onnx|importer)")
 """What an error of reading the model names."""
 _OF_INFERENCE = {"gpu_compute_ms", "latency_ms", "throughput_qps"}
-_NOT_TIMED = re.compile(r"(?i:load|buil[dt]|export|calib|pars)")
+_NOT_TIMED = regex(r"(?i:load|buil[dt]|export|calib|pars)")
 """What tells the time of a step before the inferences."""
-_OF_FACTS = [(row["name"], re.compile(row["pattern"], re.MULTILINE)) for row in rows("fact_numbers", _RENDER)]
+_OF_FACTS = [(row["name"], regex(row["pattern"], re.MULTILINE)) for row in rows("fact_numbers", _RENDER)]
 """The numbers of a run's set-up, and the words that they stand in."""
-_GATE = re.compile(r"\[PASSED\] \w+: ([0-9.]+) \(Threshold=([0-9.]+)\)")
+_GATE = regex(r"\[PASSED\] \w+: ([0-9.]+) \(Threshold=([0-9.]+)\)")
 _OF_EXCERPT, _SILENT = 20, (PhaseName.IMPORT.value, PhaseName.BUILD.value)
 """Lines of a text that may stop where its owner cut it; the phases in which a program may die without a word."""
-_ELSEWHERE = re.compile(
+_ELSEWHERE = regex(
     r"(?i)\blog[ _-]?(?:file|path)?s?\b(?:\W+(?:is|are|written|saved|to|in|at|under))*\W*?([\w./~-]+\.(?:log|txt))\b"
 )
 """A line that names the file that a program's own log goes to."""
-_COMPARISON = re.compile(r"(\w+)(>=|<)(?:([0-9.]+)\*)?(\w[\w.]*)")
+_COMPARISON = regex(r"(\w+)(>=|<)(?:([0-9.]+)\*)?(\w[\w.]*)")
 
 
 def _meanings(log: BuildLog, *, further: bool = False) -> Iterator[TimeRow]:

@@ -7,6 +7,7 @@ from statistics import median
 
 from trtforensics.console.counting import counted, grouped, listed, unlike_parts
 from trtforensics.knowledge.table import rows
+from trtforensics.model.deferred import regex
 from trtforensics.model.run import RunResult, StatedName
 from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.notation.sides import is_apart, is_steady, side_of
@@ -17,9 +18,9 @@ _Group = tuple[int, bool, str, SourceSpan]
 
 _MEASURED = {"latency_ms", "gpu_compute_ms", "build_s"}
 """The results of a program that measures for itself."""
-_RANKS = [(int(row["rank"]), re.compile(row["pattern"])) for row in rows("stated_ranks", "trtforensics.render")]
+_RANKS = [(int(row["rank"]), regex(row["pattern"])) for row in rows("stated_ranks", "trtforensics.render")]
 """What most people look for first: rates, times of inferences, accuracies, other times; by the key."""
-_FORMS = {row["what"]: re.compile(row["pattern"]) for row in rows("stated_forms", "trtforensics.render")}
+_FORMS = {row["what"]: regex(row["pattern"]) for row in rows("stated_forms", "trtforensics.render")}
 """What names say: a mean, a rate, a step of an inference, a whole, a first call."""
 _OTHER = len({rank for rank, _ in _RANKS}) - 1
 _NAME, _SHOWN, _ROWS = 40, 10, 4
@@ -31,14 +32,14 @@ _LABELS, _SEVERAL, _SHORT = 10, 3, 24
 _STEP, _LEAST = 0.1, 5
 """What part values of one level are from the one before at most, and how many it has at least."""
 STATED = {row["what"]: row["pattern"] for row in rows("stated", "trtforensics.parsers.builds")}
-_STATISTIC = re.compile(f"(?:.*summary: )?{STATED['statistic']}", re.IGNORECASE)
+_STATISTIC = regex(f"(?:.*summary: )?{STATED['statistic']}", re.IGNORECASE)
 """A name that does not say of what it is."""
-_OF_MANY = re.compile(rf"(?i)\b(?:{STATED['statistic']}|best|overall|latency)\b")
+_OF_MANY = regex(rf"(?i)\b(?:{STATED['statistic']}|best|overall|latency)\b")
 """What is measured often."""
-_ACCURACY = re.compile(STATED["accuracy"].replace("|\\b[WC]ER\\b", ""))
-_SIDE = re.compile(STATED["side"])
+_ACCURACY = regex(STATED["accuracy"].replace("|\\b[WC]ER\\b", ""))
+_SIDE = regex(STATED["side"])
 """What is compared with another on the same input: a type, a framework."""
-_REFERENCE, _OPTIMIZED = (re.compile(STATED[what]) for what in ("reference", "optimized"))
+_REFERENCE, _OPTIMIZED = (regex(STATED[what]) for what in ("reference", "optimized"))
 """What a comparison is measured by, and what it is not."""
 _WHOLE, _NEARLY, _PART, _ROUNDED = 100, 0.9995, 0.01, 0.03
 """Numbers from the first on are shown without decimals, those from the second to 1 with more. A smaller part than the

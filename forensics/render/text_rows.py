@@ -9,6 +9,7 @@ from math import isfinite, prod
 from trtforensics.console.counting import counted, listed
 from trtforensics.console.secrets import masked
 from trtforensics.knowledge.table import rows
+from trtforensics.model.deferred import regex
 from trtforensics.model.run import PhaseName
 from trtforensics.parsers.lines.unread import Literals
 from trtforensics.parsers.notation.clocks import clock_in, moment_in, seconds_of
@@ -20,12 +21,10 @@ from trtforensics.sources.quoting import QuotedLog
 
 _SAMPLES, _RUNS, _SHOWN, _TEXT = 100, 8, 3, 70
 """Lines of a run that are read first, runs, pauses of each that are named, characters of a line at a pause."""
-_STEPS = [
-    (re.compile(row["behind"]), re.compile(row["before"]), row["step"]) for row in rows("pauses", "trtforensics.render")
-]
+_STEPS = [(regex(row["behind"]), regex(row["before"]), row["step"]) for row in rows("pauses", "trtforensics.render")]
 """What the line before a pause holds, what the line that ends it does, and what took the time: nothing if inference."""
-_STAMP = re.compile(r"^.{0,40}?\d\d:\d\d:\d\d\S*\s*(?:\[\w+\]\s*)*")
-_FOREIGN = re.compile(
+_STAMP = regex(r"^.{0,40}?\d\d:\d\d:\d\d\S*\s*(?:\[\w+\]\s*)*")
+_FOREIGN = regex(
     r"^\W*(?:--\d{4}-\d\d-\d\d \S+--|\w{3} \w{3} +\d+ [\d:]+ (?:\w+ )?\d{4}\s*$|.*\([\d.]+ [KMG]?B/s\) - )|ast login"
 )
 """Lines of nvidia-smi, date, wget and a shell that begins, whose time is none of the run's."""
@@ -90,7 +89,7 @@ _TELLING = [*rows("telling_lines", "trtforensics.render")]
 The words name groups of the pattern in braces: ``{0}``; of ``all``, the different ones are listed.
 """
 _LITERALS = Literals([each["literal"].lower().encode() for each in _TELLING])
-_FILLED = re.compile(r"\{[0-9][^}]*\}(?:.*\{[0-9][^}]*\})?")
+_FILLED = regex(r"\{[0-9][^}]*\}(?:.*\{[0-9][^}]*\})?")
 """The part of words that is said of each of all lines: from the first group of the pattern to the last."""
 _OUTPUTS, _MOST, _LISTED, _WORDS = 8, 200, 4, 240
 """Dumped outputs that are shown, lines of a literal that are looked at, values that are listed, characters."""
@@ -137,11 +136,11 @@ def _told(text: LogText, row: Mapping[str, str]) -> tuple[list[int], TimeRow] | 
 
 
 _LISTS = LineMatcher(r"---- (?:[0-9]+ )?(Inference|Graph|Network|Engine) ((?:In|Out)put)\(s\) ----", regex=True)
-_TENSOR = re.compile(r"^\s*\{?(.+?) \[dtype=(\w+), shape=(.*?)\](?=,?$)", re.MULTILINE)
+_TENSOR = regex(r"^\s*\{?(.+?) \[dtype=(\w+), shape=(.*?)\](?=,?$)", re.MULTILINE)
 """A tensor in Polygraphy's lists of them, which end with a brace."""
 _OF = {"Inference": "inference", "Graph": "model", "Network": "network", "Engine": "engine"}
 _LAYERS = LineMatcher(r"^ *(?:Layer|Node) [0-9]+ +\| .*\[Op: |^ {4,}Algorithm: \(Implementation: ", regex=True)
-_LAYER = re.compile(
+_LAYER = regex(
     r" *(Layer|Node) ([0-9]+) +\| (?!.*\[profile [1-9]).*\[Op: (?:LayerType\.(\w+)|(\w+)Type\.\w+|([^]]+))\]"
     r"| +Algorithm: .*? Inputs: .*?DataType\.(\w+)"
 )
@@ -149,10 +148,10 @@ _LAYER = re.compile(
 _ARRAYS = LineMatcher(
     r"^(?:[A-Za-z_][\w.:/() -]{0,40}[:=] *)?(?:(?:tensor|array)\()?\[[\[ -]*[0-9naif.][-+\[\] 0-9.,enaif]*$", regex=True
 )
-_NAME = re.compile(r"[A-Za-z_][\w.:/()-]*(?: [\w.:/()-]+){0,2}")
-_VALUE = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*(?:e[-+]?[0-9]+)?|nan|inf)")
-_NUMBERS = re.compile(r"[-+\[\] 0-9.,enaif\s]*")
-_TELLS_ALONE = re.compile(r"throughout|NaN")
+_NAME = regex(r"[A-Za-z_][\w.:/()-]*(?: [\w.:/()-]+){0,2}")
+_VALUE = regex(r"[-+]?(?:[0-9]+\.?[0-9]*(?:e[-+]?[0-9]+)?|nan|inf)")
+_NUMBERS = regex(r"[-+\[\] 0-9.,enaif\s]*")
+_TELLS_ALONE = regex(r"throughout|NaN")
 """What is worth saying of an array without a name."""
 _LINES, _FEW = 1000, 4
 """Lines of an array or a list, and values that are shown one by one."""

@@ -1,6 +1,5 @@
 """What findings read besides a build's fields: noted lines, causes in messages, layers short of workspace."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, takewhile
 from typing import TypeAlias
@@ -8,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from trtforensics.knowledge.table import rows
+from trtforensics.model.deferred import regex
 from trtforensics.model.notes import Note, StarvedLayer
 from trtforensics.model.timings import TacticTimings
 from trtforensics.parsers.builds.views import LinesView, Log, Spans, latest
@@ -46,7 +46,7 @@ NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 """Names of causes, each with what its rule captures."""
 
 _TYPED, _SOURCE, _MEMBER, _RESULT, _FAMILY, _FAMILY_FRAME, _ANNOUNCED, _BESIDE = (
-    re.compile(row["pattern"]) for row in rows("sayings", "trtforensics.parsers.builds")
+    regex(row["pattern"]) for row in rows("sayings", "trtforensics.parsers.builds")
 )
 """The beginning of an echoed command or code, a legend, a note of pip or CMake: what it names did not fail; a line in a
 traceback that makes the words of the error below it; a member that an object lacks; a line that says how something
@@ -54,7 +54,7 @@ ended, and not why; who prints a line, where it is a program whose messages have
 a message whose reason stands in the lines below it; what such lines hold besides."""
 _REASON = 2
 """Lines that hold a reason: a field's name, and what is wrong with it."""
-_ECHOED = re.compile(f"{_TYPED.pattern}|{unread.CODE.pattern.decode()}")
+_ECHOED = regex(f"{_TYPED.pattern}|{unread.CODE.pattern.decode()}")
 _TRIED = 5
 """So many members that an object lacks are a list of members that a program tries."""
 _FRAMES_ABOVE = 40
@@ -63,7 +63,7 @@ _OF_NO_CLASS = "failed_word"
 """The class of an error that only says that something failed."""
 _OF_ANYBODY = {"cancelled", "short_memory", "failed_cuda", "unusable_file", "failed_part"}
 """Classes that mean the same whoever says so; the others are learnt from TensorRT and the programs around it."""
-_LISTED = re.compile(rb"\s*\w+=[^,=]*,\w+=")
+_LISTED = regex(rb"\s*\w+=[^,=]*,\w+=")
 """The beginning of a row of names and values: a list of error codes says what may fail, not that it did."""
 
 

@@ -4,7 +4,6 @@ A run begins at a banner or at a typed command; and behind a verdict, a crash or
 The head may be missing: two verdicts are two runs, and so are two blocks of trtexec's options.
 """
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -14,6 +13,7 @@ import numpy as np
 
 from trtforensics.knowledge.table import rows
 from trtforensics.model.arrays import Bools, Positions
+from trtforensics.model.deferred import regex
 from trtforensics.model.run import Program
 from trtforensics.parsers.builds.run_outcomes import ENDS, ENGINE_MADE, OF_INFERENCE, RAISED, inner_lines, verdicts
 from trtforensics.parsers.builds.views import ENGINE, LinesView
@@ -22,8 +22,8 @@ from trtforensics.parsers.lines.events import Events
 PROGRAMS = [*rows("programs", "trtforensics.parsers.builds")]
 """What shows each program: its loggers, kinds of line that only it prints, weak ones, and command lines."""
 _PROMPTS = ("prompt", "typed_other", "cell")
-_FENCE = re.compile(r"\s*```(?P<code>python|py\b|c\+\+|cpp|diff|json|ya?ml|cmake|xml)?")
-_SET_UP = re.compile(r"\.py:[0-9]+ [A-Z]+\] (?:Running|Detected|Generated) ")
+_FENCE = regex(r"\s*```(?P<code>python|py\b|c\+\+|cpp|diff|json|ya?ml|cmake|xml)?")
+_SET_UP = regex(r"\.py:[0-9]+ [A-Z]+\] (?:Running|Detected|Generated) ")
 _NEAR_END = 3
 """Lines from the end of a block in which it may say how it ended."""
 _VERSION = "TensorRT version"
@@ -31,10 +31,10 @@ _HEADS = ("Model Options", "Device Information", _VERSION)
 _SUMMARY = ("Trace details", "Performance summary")
 """The blocks of a run's times; where the first comes again behind the second, or the second, a run follows."""
 _RUNNERS = (("poly_comparison", "left"), ("poly_average", "runner"))
-_RUNNER = re.compile(r"(\w+-runner-N0)-([0-9/]+-[0-9:]+)$")
+_RUNNER = regex(r"(\w+-runner-N0)-([0-9/]+-[0-9:]+)$")
 """The name that Polygraphy gives the first runner of a kind in a process, with the time of it."""
-_COMMANDS = [(re.compile(row["kinds"]), Program(row["program"])) for row in PROGRAMS if row["by"] == "command"]
-_BEFORE_COMMAND = re.compile(r"(?:[!%]|time |sudo |[A-Z_]\w*=\S+ )+")
+_COMMANDS = [(regex(row["kinds"]), Program(row["program"])) for row in PROGRAMS if row["by"] == "command"]
+_BEFORE_COMMAND = regex(r"(?:[!%]|time |sudo |[A-Z_]\w*=\S+ )+")
 
 
 def program_of(command: str) -> Program | None:

@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 from trtforensics.console.counting import listed
 from trtforensics.knowledge.table import rows
+from trtforensics.model.deferred import regex
 from trtforensics.model.run import Ending, Phase, PhaseName, RunOutcome, StepExit, SurvivedError
 from trtforensics.parsers.builds.views import LinesView, Spans
 
 _CRASHES = ("crashed", "terminated", "asserted", "myelin_assertion")
 ENDS = (*_CRASHES, "host_killed", "killed_job", "interrupted", "ended_badly")
 """What says that a process ended early."""
-_TIME = re.compile(r"\[?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[ T])?[0-9]{2}:[0-9]{2}:[0-9]{2}")
+_TIME = regex(r"\[?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[ T])?[0-9]{2}:[0-9]{2}:[0-9]{2}")
 _EARLY_ENDS = (
     (("own_usage",), Ending.FAILED, "a program refused its command line"),
     (("interrupted",), Ending.INTERRUPTED, "somebody interrupted it"),
@@ -30,23 +31,23 @@ _OWN = ("own_result", "own_result_upper", "own_tests", "own_banner", "own_gtest"
 STEPS = ("step_code", "step_failure", "step_rc", "step_status")
 _FAILED_ROWS = {"own_cells_fail", "own_row_cross", "own_row_fail", "own_row_empty"}
 _ROWS = ("own_cells_pass", "own_row_check", "own_row_pass", *sorted(_FAILED_ROWS))
-_ROW_NAME = re.compile(r"^\W*(?:[0-9]+[^\w,]+(?=\w))?|\W+$")
+_ROW_NAME = regex(r"^\W*(?:[0-9]+[^\w,]+(?=\w))?|\W+$")
 """What stands around the name of a row."""
-_CHECKS = {row["form"]: re.compile(row["pattern"]) for row in rows("checks", "trtforensics.parsers.builds")}
+_CHECKS = {row["form"]: regex(row["pattern"]) for row in rows("checks", "trtforensics.parsers.builds")}
 """How programs list checks, a line each, and how they count them."""
 _LISTED, _NEAR = 3, 24
 """Lines with verdicts that make a list of checks; lines that may follow the last check of a run."""
-BENIGN = re.compile(
+BENIGN = regex(
     r"catchCudaError|Deserialize engine failed because |Skipping tactic |Tactic Device request: |== CAPTURED STD"
     r"|FAILED \| Iteration \d|I\w+::get\w+: Error Code 3|not supported for DLA"
 )
 """Errors that builds survive: TensorRT-RTX prints the first where there is no GPU, Polygraphy's debug the third last;
 DeepStream the second, and builds the engine; one answers a question to an object, the last's layers go to the GPU."""
-_FRAME = re.compile(r"  |\.\.\.|\s*$")
+_FRAME = regex(r"  |\.\.\.|\s*$")
 """A line of a traceback's frames, or that leaves some out."""
 _LAST_WORDS = 8
 """Lines that may follow an exception which ended a program: what clean-up prints."""
-_WARNING = re.compile(r".{0,60}\bWARN(?:ING)?\b")
+_WARNING = regex(r".{0,60}\bWARN(?:ING)?\b")
 _GOES_ON = 3
 """Lines of a program behind an error that show that it went on."""
 _GOOD = {"pass", "passed", "success", "successful", "ok", "valid"}
@@ -69,9 +70,9 @@ _FAILURES = [*rows("failures", "trtforensics.parsers.builds")]
 SPOILED = {row["spoils"] for row in _FAILURES}
 _TOOLS = [*rows("polygraphy", "trtforensics.parsers.builds")]
 """What shows a tool of Polygraphy, where all of these kinds are there; its subcommand, and what it came to."""
-_FOLDERS = re.compile(r"(?<!\w)\.{0,2}/(?:[^\s/]+/)*")
+_FOLDERS = regex(r"(?<!\w)\.{0,2}/(?:[^\s/]+/)*")
 """The folders of a path, whose names say nothing of what failed: ``/tmp/tritonbuild/``."""
-CLEANING = re.compile(r"deallocate|destroy|destruct|::~|cudaFree|in free", re.IGNORECASE)
+CLEANING = regex(r"deallocate|destroy|destruct|::~|cudaFree|in free", re.IGNORECASE)
 """Errors of clean-up, which spoil nothing."""
 
 

@@ -12,6 +12,7 @@ from itertools import chain, pairwise
 from trtforensics.console.counting import listed
 from trtforensics.knowledge.table import rows
 from trtforensics.model.data_types import ELEMENT_TYPES
+from trtforensics.model.deferred import regex
 from trtforensics.model.log import OnnxNode
 from trtforensics.model.run import POLYGRAPHY_READERS, Phase, PhaseName, Program, Run, RunResult
 from trtforensics.parsers.builds.comparisons import comparisons
@@ -29,7 +30,7 @@ _MARKS, _WEAK_MARKS = (
 )
 """Programs by what only they print; the first that a run has a line of. Python's logger comes before the weak marks."""
 _NOT_OF_TENSORRT = ("poly_", "mlperf_", "triton_", "of_", "own_", "raised_", "typed_")
-_COUNTED = re.compile(r"(?i)\W*frame[ _](?:number|num|no|id)\W*\d+\b.*(?:count|objects?|detections?)\b")
+_COUNTED = regex(r"(?i)\W*frame[ _](?:number|num|no|id)\W*\d+\b.*(?:count|objects?|detections?)\b")
 """The beginning of a line that counts what an inference found in a frame."""
 _NEUTRAL = frozenset(
     {*("message", "untyped", "dialect", "resumed", "blank", "other", "layer_name", "prompt", "cell", "traceback")}
@@ -124,7 +125,7 @@ def _command(view: LinesView) -> tuple[int, str | None]:
     return next((row for row in chain(printed, known, others) if row[1] is not None), (0, None))
 
 
-_MODE = re.compile(rf"polygraphy(?:\.exe)? ((?:run|convert)\b|(?:{'|'.join(POLYGRAPHY_READERS)})(?: [a-z-]+(?!\S))?)")
+_MODE = regex(rf"polygraphy(?:\.exe)? ((?:run|convert)\b|(?:{'|'.join(POLYGRAPHY_READERS)})(?: [a-z-]+(?!\S))?)")
 
 
 def _subcommand(view: LinesView, command: str) -> str:
@@ -132,7 +133,7 @@ def _subcommand(view: LinesView, command: str) -> str:
     return mode[1] if mode else tool["subcommand"] if tool else ""
 
 
-_OTHER_PROGRAM = re.compile(r"(?!pip|apt|git |make|cmake|docker|curl|wget|sudo )\S*[./]\S* (?:.* )?--?\w")
+_OTHER_PROGRAM = regex(r"(?!pip|apt|git |make|cmake|docker|curl|wget|sudo )\S*[./]\S* (?:.* )?--?\w")
 """A command that starts a program with options, which is none of the system's."""
 
 
@@ -145,8 +146,8 @@ def _phases(view: LinesView) -> Iterator[Phase]:
             yield Phase(PhaseName(phase["phase"]), *view.reach(*kinds), sum(seconds) if seconds else None)
 
 
-_TENSORRT_NAMED = re.compile(r"(?i:tensorrt|\btrt|\.engine\b)")
-_TENSORRT_COMMAND = re.compile(r"--trt\b|tensorrt|\btrt$|inspect (?:engine|tactics)|--convert-to[ =]trt")
+_TENSORRT_NAMED = regex(r"(?i:tensorrt|\btrt|\.engine\b)")
+_TENSORRT_COMMAND = regex(r"--trt\b|tensorrt|\btrt$|inspect (?:engine|tactics)|--convert-to[ =]trt")
 
 
 def _uses_tensorrt(view: LinesView, program: Program) -> bool:
@@ -180,7 +181,7 @@ _OF_ONNX = {f"poly_{kind}" for kind in ("run", "validating", "checked", "module"
 _OF_ONNX |= {f"poly_{kind}" for kind in ("model_after", "scripted", "cast", "plugins", "reducing")}
 """What Polygraphy prints that may have used ONNX alone."""
 _SETTINGS = [
-    (row, [each.split(".") for each in row["fields"].split()], re.compile(row["pattern"] or "(.+)"))
+    (row, [each.split(".") for each in row["fields"].split()], regex(row["pattern"] or "(.+)"))
     for row in rows("settings", "trtforensics.parsers.builds")
 ]
 """Fields that state how a run was set up, what counts of them, and the words for all values.
@@ -188,7 +189,7 @@ _SETTINGS = [
 They are shown in the headline: ``first``, ``own`` where trtexec has no option for it, or ``one`` if there is no other;
 below it as ``more``, the ``last`` of them alone, with their ``count``, or only if there are ``many``, or but a ``few``.
 """
-_LISTING = re.compile(r"[-dl][rwx-]{9}\S* .*|(?:x )?[^\s:=]+/[^\s:=]+|\s*(?:inflating|extracting|adding): .*")
+_LISTING = regex(r"[-dl][rwx-]{9}\S* .*|(?:x )?[^\s:=]+/[^\s:=]+|\s*(?:inflating|extracting|adding): .*")
 """A line of a folder's or an archive's listing, which names what may never have run."""
 _LEAST, _MOST = {"many": 2}, {"few": 2}
 _OWN_VERSIONS = {Program.TENSORRT_LLM: "llm_version", Program.TRITON: "triton_version"}
@@ -235,7 +236,7 @@ def _facts(view: LinesView, *shown: str) -> Iterator[tuple[int, str]]:
 _AT_END, _LONGEST, _AT_ONCE = 5, 160, 40
 """Lines that may follow the last words (frames, fences, messages of TensorRT), the characters of them, and the lines
 that are seen at once: the end of an excerpt, often its writer's own prose, is not repeated."""
-_NO_WORDS = re.compile(r"\s*(?:File \"|\^|```|In \[|!\[|<[A-Za-z.]+ |[*#] |.*={5})|(?!.*[^\W\d_]{2})")
+_NO_WORDS = regex(r"\s*(?:File \"|\^|```|In \[|!\[|<[A-Za-z.]+ |[*#] |.*={5})|(?!.*[^\W\d_]{2})")
 """A line that says nothing: a frame, a fence, a rule."""
 
 

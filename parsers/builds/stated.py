@@ -13,6 +13,7 @@ from operator import itemgetter
 
 from trtforensics.console.counting import grouped, unlike_parts
 from trtforensics.knowledge.table import rows
+from trtforensics.model.deferred import regex
 from trtforensics.model.run import StatedName
 from trtforensics.parsers.builds.views import LinesView
 from trtforensics.parsers.notation.sides import BEFORE, FORMS, UNKNOWN, begun_by, in_runs, is_steady, side_of
@@ -27,7 +28,7 @@ _ENGINE = ("own_building", "own_built", "loaded_file", "own_loaded", "engine_bui
 _TF_TRT = ("of_tf_trt", "tftrt_version", "tftrt_engine", "tftrt_segment")
 """Kinds of line that show an engine of TensorRT, and TensorFlow's use of it."""
 _REFERRED = FORMS["referred"]
-_FILE, _TAIL, _MODEL = "engine", re.compile(r"(?=([._-][A-Za-z].*))"), re.compile(r"\.(?:onnx|pth?|uff|caffemodel)\b")
+_FILE, _TAIL, _MODEL = "engine", regex(r"(?=([._-][A-Za-z].*))"), regex(r"\.(?:onnx|pth?|uff|caffemodel)\b")
 """The form of titles that name an engine's file, which hold down to the next; ends of such names; a model's file."""
 _COMPILER, _FRAMEWORK, _TEXT, _LABEL = range(4)
 """What begins a side: Torch-TensorRT's message, other lines of frameworks, a text, the label of a figure."""
@@ -36,42 +37,40 @@ _MOST = 20_000
 _LONGEST, _LONGEST_NAME, _LONGEST_NUMBER, _GAP = 300, 60, 24, 4
 """Characters of a line, of a name, of a number; lines from a row of a table to the next, with rules and headings."""
 _WORDS = {row["what"]: row["pattern"] for row in rows("stated", "trtforensics.parsers.builds")}
-_FORMS = {what: re.compile(pattern) for what, pattern in _WORDS.items()}
+_FORMS = {what: regex(pattern) for what, pattern in _WORDS.items()}
 """By what lines, names, titles and cells are taken apart."""
 _UNIT = "|".join(_WORDS[kind] for kind in ("rate", "time", "amount"))
 _EACH = r" ?(?:/|per) ?(?:images?|imgs?|im|frames?|iter\w*|it|batch|samples?|tokens?|infer\w*|runs?|call|step)\b"
 """What a unit of time is for."""
 _NUMBER = r"-?[0-9]+(?:[.,][0-9]+)*(?:e[-+]?[0-9]+)?"
-_FIGURE = re.compile(
+_FIGURE = regex(
     rf"(?<![\w./'\"-])(?<![\d:]:)(?P<number>{_NUMBER})(?! ?[0-9:])(?:{_WORDS['spread']}(?= ?(?:{_UNIT})))?"
     rf"(?: ?(?P<unit>{_UNIT})(?:{_EACH})?(?![\w/]| ?=))?"
     r"(?![\w:'/]|\.[0-9]|-[0-9]{2}-)"
 )
 _MEASURES, _MEMORY, _SIGNED, _LOGGED = (_FORMS[what] for what in ("measure", "memory", "signed", "logger"))
-_NO_RESULT = re.compile("|".join(f"(?:{_WORDS[word]})" for word in ("setting", "progress", "notebook", "source code")))
+_NO_RESULT = regex("|".join(f"(?:{_WORDS[word]})" for word in ("setting", "progress", "notebook", "source code")))
 _TIMES = _FORMS["time"]
 """Units of measured things: a figure of 0 in one of them means that nothing was measured."""
 _EDGES = " \t:=~<>-*+#.,;|()[]{}'\"→≈"
-_CELL = re.compile(rf"(?:x(?=[0-9]))?({_NUMBER})(?:{_WORDS['spread']})?(?: *({_UNIT}))?")
-_NO_HEAD = re.compile(rf"{_CELL.pattern}|[\u2580-\u259f ]+")
-_RULE = re.compile(r"[\s|:+]*-{2,}[\s:-]*[|+][\s|:+-]*")
+_CELL = regex(rf"(?:x(?=[0-9]))?({_NUMBER})(?:{_WORDS['spread']})?(?: *({_UNIT}))?")
+_NO_HEAD = regex(rf"{_CELL.pattern}|[\u2580-\u259f ]+")
+_RULE = regex(r"[\s|:+]*-{2,}[\s:-]*[|+][\s|:+-]*")
 """A cell that is a number; what no head of a table holds, a bar of progress too; the line below such a head."""
-_UNIT_OF_COLUMN = re.compile(rf"[(\[]({_UNIT})(?:{_EACH})?[)\]]")
-_WITH_UNIT = re.compile(rf"[0-9] ?(?:{_UNIT})(?:{_EACH})?(?![\w/])|{_UNIT_OF_COLUMN.pattern}")
+_UNIT_OF_COLUMN = regex(rf"[(\[]({_UNIT})(?:{_EACH})?[)\]]")
+_WITH_UNIT = regex(rf"[0-9] ?(?:{_UNIT})(?:{_EACH})?(?![\w/])|{_UNIT_OF_COLUMN.pattern}")
 _LITERALS = _WORDS["literals"].split()
 """Of which :data:`_MEASURES` holds one, in small letters: they are found twenty times as fast."""
 _STATISTIC = _FORMS["statistic"]
 """The head of a column that says of what each row's name stands for: ``inference_ms | 4.1 | 3.9``."""
-_TAG = re.compile(rf"^\W*\[(PTQ|QAT|(?:(?:{_WORDS['side']})[ +_-]?)+)\]")
+_TAG = regex(rf"^\W*\[(PTQ|QAT|(?:(?:{_WORDS['side']})[ +_-]?)+)\]")
 """What a line's figures are of, in brackets before them."""
-_OF_TOPIC = re.compile(
+_OF_TOPIC = regex(
     rf"(?<![\w-])(?P<stat>{_WORDS['statistic']})(?: (?P<of>[A-Za-z][A-Za-z ]{{2,20}}?))?\s*[:=]?\s*"
     rf"(?P<number>{_NUMBER})(?: ?(?P<unit>{_UNIT}))?(?:{_EACH})?(?![\w./])"
 )
 """A statistic of a quantity that is named before or above it."""
-_TOPIC = re.compile(
-    rf"\W*((?=[A-Za-z])[A-Za-z /_-]*?(?:{_WORDS['measure']})[A-Za-z /_-]*?) *(?:[(\[]({_UNIT})[)\]])?\W*"
-)
+_TOPIC = regex(rf"\W*((?=[A-Za-z])[A-Za-z /_-]*?(?:{_WORDS['measure']})[A-Za-z /_-]*?) *(?:[(\[]({_UNIT})[)\]])?\W*")
 """A title that names the quantity of the statistics below it, and its unit."""
 _STATISTICS, _GROUPS, _ABOVE, _WORDS_OF_TITLE = 12, 64, 60, 14
 """Lines from such a title to its last statistic, titles of figures at most, lines to a figure, words of a title."""
@@ -79,9 +78,9 @@ _SIZE = _FORMS["size"]
 """A number of a run that is a title: a batch, a length, a level."""
 _MARKS = "#=*-~"
 """What stands around the title of a table."""
-_SIZES = re.compile(rf"(?:{_SIZE.pattern}[ _]*)+[=:-]* *[0-9]+\b")
-_SIDES = re.compile(rf"{_WORDS['side']}|{_SIZES.pattern}")
-_UNIT_OF_NAME = re.compile(rf"{_UNIT_OF_COLUMN.pattern}\s*[:=]\s*$")
+_SIZES = regex(rf"(?:{_SIZE.pattern}[ _]*)+[=:-]* *[0-9]+\b")
+_SIDES = regex(rf"{_WORDS['side']}|{_SIZES.pattern}")
+_UNIT_OF_NAME = regex(rf"{_UNIT_OF_COLUMN.pattern}\s*[:=]\s*$")
 
 
 def stated(log: LinesView, known: set[int]) -> Sequence[_Stated]:

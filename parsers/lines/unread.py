@@ -19,6 +19,7 @@ import numpy.typing as npt
 from trtforensics.console.secrets import masked
 from trtforensics.knowledge.table import rows
 from trtforensics.model.arrays import Positions
+from trtforensics.model.deferred import regex
 from trtforensics.model.span import UnknownShape
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import ASIDE, CAUSE, LineKind, named_fields
@@ -33,18 +34,18 @@ MOST_WRAPPED = 2000
 MOST_OF_MESSAGE = 1 << 16
 """Bytes of a line in which causes are looked for: the longest messages name thousands of nodes, behind their cause."""
 
-_MENTION = re.compile("|".join(row["pattern"] for row in rows("mentions", "trtforensics.parsers.lines")).encode())
+_MENTION = regex("|".join(row["pattern"] for row in rows("mentions", "trtforensics.parsers.lines")).encode())
 """What only text that has to do with TensorRT, or comes of the programs around it, says."""
-_SUBJECT = re.compile(
+_SUBJECT = regex(
     rb"(?i)\b(?:b?fp?16|int8|onnx|cuda|engine|trt|batch)\b|infer(?:ence|ring)?\b|nv_infer|\"averageMs\"|\{ForeignNode\["
 )
 """What a few lines by themselves are about, where they come of a build or its profile."""
-_TYPES = re.compile(rb"(?i)\b(?:fp16|int8)\b|\d ?ms\W+infer|\binfer\w*\W+(?:time\W+)?\d+(?:\.\d+)? ?ms\b")
-_TIMED, _SERIES = re.compile(rb"\d ?(?:ms|msec|milliseconds|fps|FPS)\b"), 3
+_TYPES = regex(rb"(?i)\b(?:fp16|int8)\b|\d ?ms\W+infer|\binfer\w*\W+(?:time\W+)?\d+(?:\.\d+)? ?ms\b")
+_TIMED, _SERIES = regex(rb"\d ?(?:ms|msec|milliseconds|fps|FPS)\b"), 3
 """A time or rate, and how many of them a question about speed holds."""
 ONE_QUESTION = 60
 """A pasted question has at most so many lines."""
-_FRAME = re.compile(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")
+_FRAME = regex(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")
 """A frame of a Python traceback. A traceback is read even where it does not name TensorRT."""
 _HINTS = tuple(row["word"].encode() for row in rows("hints", "trtforensics.parsers.lines"))
 """Words of which :data:`_MENTION` holds one, in small letters: they are found a hundred times as fast."""
@@ -59,9 +60,9 @@ have nothing to do with TensorRT."""
 FEW = 12
 """A file of at most so many lines is an excerpt: its reader asks about the error in it."""
 _FAILURES = "|".join(row["pattern"] for row in rows("failure_words", "trtforensics.parsers.lines"))
-says_failure = re.compile(rf"(?i)(?<!--)(?<!\w-)\b(?:{_FAILURES})\b(?!-\w)").search
+says_failure = regex(rf"(?i)(?<!--)(?<!\w-)\b(?:{_FAILURES})\b(?!-\w)").search
 """Finds a word of failures in a line, in whatever form it says so; the name of an option or file is none."""
-CODE = re.compile(rb"\s*(?:[\w:]*(?:c(?:err|out)|[lL]og\w*|LOG\w*(?:\(\w+\))?) ?<<|f?printf\(|throw \w)")
+CODE = regex(rb"\s*(?:[\w:]*(?:c(?:err|out)|[lL]og\w*|LOG\w*(?:\(\w+\))?) ?<<|f?printf\(|throw \w)")
 """The beginning of a line of C++: what it would print, no program has printed."""
 ENDINGS = ("crashed", "terminated", "host_killed", "build_failed", "build_stopped")
 """The causes that say how a program, or its build, ended."""
@@ -207,7 +208,7 @@ _TEXT_LIMIT = 500
 _SHAPE_LIMIT = 200
 _MARGIN = 200
 """Bytes that are kept beyond those shown, so that a secret is masked before it is cut."""
-_VARYING = re.compile(rb"0x[0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?\]\}")
+_VARYING = regex(rb"0x[0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?\]\}")
 
 
 class Drift:

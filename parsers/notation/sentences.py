@@ -10,13 +10,14 @@ from functools import cache
 from itertools import accumulate
 
 from trtforensics.knowledge.table import rows
+from trtforensics.model.deferred import regex
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import SENTENCE, LineKind, named_fields
 
 _OF_ENGINE = "refused_load"
 _MOST_WRAPPED = 8
 """Wrappers that are taken off one message."""
-_PARTS = {row["what"]: re.compile(row["pattern"]) for row in rows("sentence_parts", "trtforensics.parsers.notation")}
+_PARTS = {row["what"]: regex(row["pattern"]) for row in rows("sentence_parts", "trtforensics.parsers.notation")}
 """Regexes for parts of a sentence. ``internal`` and ``bare check`` open a check of TensorRT's own code, ``bare`` only
 names a class. ``reason`` holds what the sentence is about, ``layer`` a name, which it is not about. ``place`` and
 ``frames`` stand behind it. Of a condition: ``sign``; ``names`` where a C++ name begins a new word; ``alone`` for a

@@ -15,19 +15,20 @@ from statistics import median
 
 from trtforensics.console.counting import grouped
 from trtforensics.knowledge.table import rows
+from trtforensics.model.deferred import regex
 from trtforensics.model.run import StatedName
 
 _ROWS = grouped(rows("sides", "trtforensics.parsers.notation"), lambda row: row["of"])
 _WORDS = [
-    (of, row["name"], re.compile(row["pattern"], re.IGNORECASE))
+    (of, row["name"], regex(row["pattern"], re.IGNORECASE))
     for of in ("framework", "type", "device")
     for row in _ROWS[of]
 ]
-_ANY = re.compile("|".join(pattern.pattern for *_, pattern in _WORDS), re.IGNORECASE)
+_ANY = regex("|".join(pattern.pattern for *_, pattern in _WORDS), re.IGNORECASE)
 """Any of the words: most lines hold none."""
 BEFORE = {row["pattern"]: row["name"] for row in _ROWS["before"]}
 """What ran before a framework that takes its model from it."""
-FORMS = {of: re.compile(_ROWS[of][0]["pattern"]) for of in _ROWS}
+FORMS = {of: regex(_ROWS[of][0]["pattern"]) for of in _ROWS}
 """What begins a side or none, what a heading says besides, what renews the model, shows PyTorch, is compared with."""
 UNKNOWN = {"framework": "", "type": "", "device": ""}
 _ENGINES = {"TF-TRT", "torch2trt"}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.model.data_types import ELEMENT_TYPES
+from trtforensics.model.deferred import regex
 from trtforensics.model.log import EngineTensor
 from trtforensics.model.older_python import compiled
 from trtforensics.parsers.grammar import nested
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 _DTYPES = {element.name: element.inspector for element in ELEMENT_TYPES.values() if element.inspector}
 """The types inside a ``Format/Datatype`` text, and their spelling everywhere else in a log."""
 
-_DTYPE_IN_TEXT = re.compile("|".join(sorted(_DTYPES, key=len, reverse=True)))
-_COMPONENTS_IN_TEXT = re.compile(r"channel % (\d+) == 0")
+_DTYPE_IN_TEXT = regex("|".join(sorted(_DTYPES, key=len, reverse=True)))
+_COMPONENTS_IN_TEXT = regex(r"channel % (\d+) == 0")
 _WIDE = {"Two": 2, "Four": 4, "Eight": 8, "Sixteen": 16, "Thirty-two": 32}
-_WIDE_IN_TEXT = re.compile(rf"({'|'.join(_WIDE)}) wide channel vectorized")
-_V11 = re.compile(r", Strides: .*, Datatype: (?P<dtype>\w+), Format: (?P<format>.*)")
+_WIDE_IN_TEXT = regex(rf"({'|'.join(_WIDE)}) wide channel vectorized")
+_V11 = regex(r", Strides: .*, Datatype: (?P<dtype>\w+), Format: (?P<format>.*)")
 _TENSORS = r"(?:\[\]|\[ \{ Name: (?:[^}\n]*\})*?[^}\n]* \}\])"
-_PARTS = re.compile(
+_PARTS = regex(
     rf"(?P<inputs>{_TENSORS})(?:, Constants: {_TENSORS})?, Outputs: (?P<outputs>{_TENSORS})(?P<fields>(?:, [A-Z].*)?)"
 )
 """A tensor list ends where the next part begins: nothing else in a line has the form ``}], Outputs: [``."""

@@ -1,6 +1,5 @@
 """Excerpts in which no line is an error: what their figures and their owners' words say."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -15,6 +14,7 @@ from trtforensics.findings.rule import explained, shared_cases
 from trtforensics.findings.special_cases import special
 from trtforensics.knowledge.platforms import gpu_named
 from trtforensics.knowledge.table import rows
+from trtforensics.model.deferred import regex
 from trtforensics.model.run import RunResult
 from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.lines.dialects import prefix_of
@@ -24,11 +24,11 @@ from trtforensics.render.stated_rows import STATED
 from trtforensics.sources.quoting import QuotedLog
 
 _PRINTED, _SAID, _SETTING, _RUN, _COPY, _RATE, _SPEED = (
-    re.compile(row["pattern"]) for row in rows("wording", "trtforensics.findings")
+    regex(row["pattern"]) for row in rows("wording", "trtforensics.findings")
 )
 """What programs print beside loggers, what an owner says (four words in a row) or types, and lines of settings; names
 of times that a run and a copy of its outputs take, of rates, and of either."""
-_SIDE = re.compile(STATED["side"])
+_SIDE = regex(STATED["side"])
 _MANY, _FAR, _ALIKE, _ASKED = 3, 5, 0.95, ("type_asked", "type_mode", "type_on")
 """Times of a program that may show its start; how many times its run a copy takes; a part
 from which on figures are alike; kinds of lines that say which types are asked for, in whatever words."""

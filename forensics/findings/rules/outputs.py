@@ -12,6 +12,7 @@ from trtforensics.findings.layers import is_quantised
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import CLOSE, REDUCED, polygraphy_run, trtexec, typed_step
+from trtforensics.model.deferred import regex
 from trtforensics.model.log import OnnxNode, Tool
 from trtforensics.model.run import ComparedOutput, RunnerComparison, RunResult, furthest
 from trtforensics.render.stated_rows import STATED, figure
@@ -343,7 +344,7 @@ def integers_compared(case: Case) -> Iterator[Observation]:
         yield from observe(notes, title, names="tensor", same_as="constant", cause=cause, fix=fix)
 
 
-_MEASURE, _OURS, _REFERENCE = (re.compile(STATED[what]) for what in ("accuracy", "optimized", "reference"))
+_MEASURE, _OURS, _REFERENCE = (regex(STATED[what]) for what in ("accuracy", "optimized", "reference"))
 """A measure of accuracy, better where it is higher, or an error rate; what names TensorRT's side, and the other."""
 _KEPT, _GROWN, _SOMETHING = 0.9, 1.25, 0.01
 """Parts of the reference's measure: below it, above it of an error rate, more is lost than by rounding; a reference

@@ -6,13 +6,14 @@ from trtforensics.console.counting import MEBIBYTE
 from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Step
 from trtforensics.findings.steps.commands import options, polygraphy_run, trtexec, value_of
+from trtforensics.model.deferred import regex
 from trtforensics.model.log import Tool
 
 _LEAST, _MOST = 1024, 24 << 10
 """The least workspace in MiB that is proposed, where the GPU has as much."""
 _VOLTA = (7, 0)
-_JETSON = re.compile(r"\b(?:Orin|Xavier|Tegra|Jetson|Thor|NVIDIA Tegra X\d)\b", re.IGNORECASE)
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_JETSON = regex(r"\b(?:Orin|Xavier|Tegra|Jetson|Thor|NVIDIA Tegra X\d)\b", re.IGNORECASE)
+_NUMBER = regex(r"\d+(?:\.\d+)?")
 
 
 def _device(case: Case, *names: str) -> str:
@@ -53,8 +54,8 @@ def _limit(case: Case) -> int:
     return round(max(sizes, default=0))
 
 
-_PRINTED = re.compile(r"(?:workspace: )?([0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?) MiB")
-_TOLD = re.compile(r"--(?:workspace[ =]|pool-limit[ =](?:\S+ )*?workspace:)([0-9]+(?:\.[0-9]+)?(?:e[0-9]+)?)([KMG]?)\b")
+_PRINTED = regex(r"(?:workspace: )?([0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?) MiB")
+_TOLD = regex(r"--(?:workspace[ =]|pool-limit[ =](?:\S+ )*?workspace:)([0-9]+(?:\.[0-9]+)?(?:e[0-9]+)?)([KMG]?)\b")
 
 
 def workspace(case: Case) -> Step:

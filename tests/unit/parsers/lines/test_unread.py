@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -59,7 +61,7 @@ def test_documents_and_binary_files_are_no_excerpts(opening: bytes, expected: bo
     assert is_pasted(opening) is expected
 
 
-@given(st.from_regex(unread._MENTION))
+@given(st.from_regex(re.compile(unread._MENTION.pattern, unread._MENTION.flags)))
 def test_whatever_mentions_tensorrt_holds_a_hint(text: bytes) -> None:
     assert any(hint in text.lower() for hint in unread._HINTS)
 
