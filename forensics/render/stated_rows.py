@@ -45,9 +45,9 @@ _WHOLE, _NEARLY, _PART, _ROUNDED = 100, 0.9995, 0.01, 0.03
 """Numbers from the first on are shown without decimals, those from the second to 1 with more. A smaller part than the
 third is not told. Parts may lack the fourth of their whole."""
 _UNTOLD = "not told"  # what ran
-_TIMES, _ALIKE, _LOST, _DOUBTED = 1.2, 1.1, 0.002, 20
+_TIMES, _ALIKE, _LOST, _DOUBTED, _MADE = 1.2, 1.1, 0.002, 20, 1000
 """From here on it is said how many times apart figures of a name are; below, that they are alike; a part of an accuracy
-that is lost; from where on a first call may be among them."""
+that is lost; from where on a first call may be among them, and what was made in one surely is."""
 
 
 def figure(value: float) -> str:
@@ -243,7 +243,10 @@ def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
     times = " to ".join(dict.fromkeys(f"{ratio:.3g}" for ratio in (ratios[0], ratios[-1])))
     lines = sorted({sides[other][0][2].line, sides[first][0][2].line})
     where = f", lines {lines[0]} and {lines[1]}" if len(lines) > 1 else ""
-    is_one = len(sides[first]) == len(sides[other]) == 1 and not _is_rate(name) and not _OF_MANY.search(name.key)
+    is_one = len(sides[first]) == len(sides[other]) == 1
+    if is_one and ratios[0] >= _MADE:
+        return ""
+    is_one = is_one and not _is_rate(name) and not _OF_MANY.search(name.key)
     once = ", each printed once: a first call may be in it" * (is_one and ratios[0] >= _DOUBTED)
     return f" ({first} is {times} {how} {other}{where}{once})"
 

@@ -5,7 +5,7 @@ The head may be missing: two verdicts are two runs, and so are two blocks of trt
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
 
@@ -21,9 +21,21 @@ from trtforensics.parsers.lines.events import Events
 
 PROGRAMS = [*rows("programs", "trtforensics.parsers.builds")]
 """What shows each program: its loggers, kinds of line that only it prints, weak ones, and command lines."""
-_PROMPTS = ("prompt", "typed_other", "cell")
+_PROMPTS = ("prompt", "typed_other", "typed_by_root", "typed_in_windows", "typed_themed", "cell")
+_OPENINGS = {"typed_trtexec": "trtexec", "typed_polygraphy": "polygraphy"}
+_OPENINGS |= {"typed_python": "python", "typed_here": "./", "typed_make": "make "}
+"""What commands without a prompt, or with a bare one, open with behind their folder."""
 _FENCE = regex(r"\s*```(?P<code>python|py\b|c\+\+|cpp|diff|json|ya?ml|cmake|xml)?")
 _SET_UP = regex(r"\.py:[0-9]+ [A-Z]+\] (?:Running|Detected|Generated) ")
+_MOST_TYPED = 8
+"""Runs of typed commands, whatever they start, that a text is taken apart into."""
+_MACHINE = regex(
+    r"\s*(?:(?:#{1,6}|=+|\*+|-+) |(?:On|GPU|Device|Running on)\b)(?=[^=|;{}()]{3,80}$).*?(?<![\w-])"
+    r"((?i:(?:(?:jetson|[rg]tx|tesla|quadro|agx|xavier|orin|nano|nx|tx[12])\b ?(?:[0-9]{3,4}\w*)?)+)"
+    r"|(?:[ABHLV][0-9]{2,4}|[LPT]4)\b)"
+)
+_OF_EXCERPT = 2000
+"""A heading that names a GPU; the most lines of a text in which somebody pasted what several machines print."""
 _NEAR_END = 3
 """Lines from the end of a block in which it may say how it ended."""
 _VERSION = "TensorRT version"
@@ -35,6 +47,10 @@ _RUNNER = regex(r"(\w+-runner-N0)-([0-9/]+-[0-9:]+)$")
 """The name that Polygraphy gives the first runner of a kind in a process, with the time of it."""
 _COMMANDS = [(regex(row["kinds"]), Program(row["program"])) for row in PROGRAMS if row["by"] == "command"]
 _BEFORE_COMMAND = regex(r"(?:[!%]|time |sudo |[A-Z_]\w*=\S+ )+")
+_OF_SYSTEM = regex(next(row["kinds"] for row in PROGRAMS if row["by"] == "system"))
+"""A command of the system, which is no run: it lists, copies, installs or compiles."""
+_ANSWER = regex(r"(?i)(?<![\w-])(?:fps|qps|latency|throughput|infer\w*|accuracy|time)\b.{0,40}\d|\d ?(?:ms|fps)\b")
+"""A line with what a program measured."""
 
 
 def program_of(command: str) -> Program | None:
@@ -46,10 +62,9 @@ def program_of(command: str) -> Program | None:
 def typed_commands(view: LinesView) -> list[tuple[int, str]]:
     """Return the commands that somebody typed, by their lines; empty for a prompt alone."""
     rows = [(line, command or "") for kind in _PROMPTS for line, command in view.each(kind, "command")]
-    for name in ("trtexec", "polygraphy"):
-        typed = view.each(f"typed_{name}", "folder", "command")
-        rows += [(line, f"{folder or ''}{name}{rest}") for line, folder, rest in typed]
-    return sorted(rows)
+    for kind, name in _OPENINGS.items():
+        rows += [(line, f"{folder or ''}{name}{rest}") for line, folder, rest in view.each(kind, "folder", "command")]
+    return sorted(dict(reversed(rows)).items())
 
 
 class RunEdges:
@@ -72,7 +87,9 @@ class RunEdges:
         starts = sorted({moved.get(start, start) for start in starts})
         self.begins = sorted(set(moved.values()))
         scripts = [*self._log.lines("own_options"), *self._first_lines][:1]
-        if len(starts) > 1 and starts[1] in self.begins and scripts != [1] and not self._tells(1, starts[1] - 1):
+        typed = any(line < min(starts[1:], default=0) for line, _ in self._commands)
+        tells = self._answered if typed else self._tells
+        if len(starts) > 1 and starts[1] in self.begins and scripts != [1] and not tells(1, starts[1] - 1):
             del starts[1]
             self.begins.remove(1)
         self.edges: Positions = np.array([*starts, lines + 1], np.int64)
@@ -102,6 +119,12 @@ class RunEdges:
         goals = {*self._log.lines("own_goal")}
         engines = (line for line, text in self._log.each("untyped", "text") if line in goals and "ngine" in text)
         return sorted([*engines, *self._log.lines("own_building", *ENGINE_MADE, *OF_INFERENCE, *RAISED)])
+
+    @cached_property
+    def _answers(self) -> list[int]:
+        """The lines in which a program that somebody started tells what it measured, or how it ended."""
+        measured = (line for line, text in self._log.each("untyped", "text") if _ANSWER.search(text))
+        return sorted([*self._made, *measured, *self._log.lines(*ENDS, "own_end", "said_error")])
 
     @cached_property
     def _verdicts(self) -> list[int]:
@@ -152,7 +175,7 @@ class RunEdges:
             if ended or bisect_left(heads, begin) < bisect_left(heads, following):
                 begins.append(begin)
         divided = (self._without_heads, self._with_options_again, self._fenced, self._with_runners_again, self._scripts)
-        for further in (*divided, self._typed_runs):
+        for further in (*divided, self._typed_runs, self._machines):
             begins = sorted({*begins, *further(begins)})
         return [begin for begin in begins if begin <= self._limit]
 
@@ -206,13 +229,18 @@ class RunEdges:
         ends = self._log.lines("build_stopped", "own_end_built", *RAISED)
         return again if all(any(one < end < two for end in ends) for one, two in pairwise(again)) else []
 
+    @cached_property
+    def _fences(self) -> Mapping[int, bool]:
+        """The lines of fences, and whether code stands behind each."""
+        read = ((line, _FENCE.match(text)) for line, text in self._log.each("untyped", "text"))
+        return {line: match["code"] is not None for line, match in read if match}
+
     def _fenced(self, _: Sequence[int]) -> Iterator[int]:
         """Give the fences of a document behind a fenced block that ends with an error, a crash or a success.
 
         Such a block is another run where loggers of TensorRT write in it.
         """
-        read = ((line, _FENCE.match(text)) for line, text in self._log.each("untyped", "text"))
-        fences = [(line, match["code"] is not None) for line, match in read if match]
+        fences = [*self._fences.items()]
         outputs = [fence for pair in zip(fences[::2], fences[1::2], strict=False) if not pair[0][1] for fence in pair]
         pairs = [(first, last) for (first, _), (last, _) in zip(outputs[::2], outputs[1::2], strict=True)]
         blocks = [(first, last) for first, last in pairs if self.own_lines(first + 1, last - 1)]
@@ -226,13 +254,32 @@ class RunEdges:
                 yield first
 
     def _typed_runs(self, begins: Sequence[int]) -> Iterator[int]:
-        """Give the commands and cells behind which a program writes what no other run begins with."""
+        """Give the commands and cells behind which a program writes what no other run begins with.
+
+        Of many runs only those count that start a program known to drive TensorRT, which writes: others tell little.
+        """
         stops = sorted({*begins, *(line for line, _ in self._commands), self._log.last_line + 1})
-        for line, command in self._commands:
-            stop = stops[bisect_right(stops, line)]
-            starts = program_of(command) is not None or line in self._cells
-            if starts and self._tells(line + 1, stop - 1):
-                yield line
+        typed = [(line, stops[bisect_right(stops, line)] - 1, command) for line, command in self._commands]
+        starting = (each for each in typed if not _OF_SYSTEM.match(_BEFORE_COMMAND.sub("", each[2])))
+        answered = [line for line, last, _ in starting if self._answered(line + 1, last)]
+        known = (each for each in typed if program_of(each[2]) is not None or each[0] in self._cells)
+        telling = (line for line, last, _ in known if self._tells(line + 1, last))
+        yield from answered if len({*begins, *answered}) <= _MOST_TYPED else telling
+
+    def _machines(self, _: Sequence[int]) -> Iterator[int]:
+        """Give the headings that name another GPU than the one before, where programs write behind each."""
+        texts = self._log.each("untyped", "text") if self._log.last_line <= _OF_EXCERPT else ()
+        headings = [(line, match[1]) for line, text in texts if (match := _MACHINE.match(text))]
+        ends = [line for line, _ in headings[1:]] + [self._log.last_line + 1]
+        told = [each for each, end in zip(headings, ends, strict=False) if self._tells(each[0] + 1, end - 1)]
+        yield from (line for (_, was), (line, machine) in pairwise(told) if machine.lower() != was.lower())
+
+    def _answered(self, first: int, last: int) -> bool:
+        """Whether a program that somebody typed says something between two lines, or before a fence there."""
+        if self._tells(first, last):
+            return True
+        answer = min((line for line in self._answers if first <= line <= last), default=last + 1)
+        return answer <= last and not self._cells and not any(first <= fence < answer for fence in self._fences)
 
     def _typed_before(self, begin: int, starts: Sequence[int]) -> int:
         """Return the line of the command that started what begins here, if that stands right before it."""

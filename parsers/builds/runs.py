@@ -121,7 +121,7 @@ def _command(view: LinesView) -> tuple[int, str | None]:
     printed = (row for kind in ("banner", "poly_run", "poly_verdict") for row in view.each(kind, "command"))
     typed = typed_commands(view)
     known = (row for row in typed if program_of(row[1]) is not None)
-    others = (row for row in typed if _OTHER_PROGRAM.match(row[1]))
+    others = (row for row in typed if row[0] == view.first_line or _OTHER_PROGRAM.match(row[1]))
     return next((row for row in chain(printed, known, others) if row[1] is not None), (0, None))
 
 

@@ -15,6 +15,7 @@ from trtforensics.console.counting import grouped, unlike_parts
 from trtforensics.knowledge.table import rows
 from trtforensics.model.deferred import regex
 from trtforensics.model.run import StatedName
+from trtforensics.parsers.builds.run_edges import typed_commands
 from trtforensics.parsers.builds.views import LinesView
 from trtforensics.parsers.notation.sides import BEFORE, FORMS, UNKNOWN, begun_by, in_runs, is_steady, side_of
 
@@ -22,7 +23,6 @@ _Figure = tuple[StatedName, str]
 _Stated = tuple[int, float, StatedName]
 _Titled = tuple[int, tuple[str, str]]
 
-_TYPED = ("typed_other", "prompt", "cell")
 _LOADED = ("loaded_file", "loaded_file_said")
 _ENGINE = ("own_building", "own_built", "loaded_file", "own_loaded", "engine_built", "poly_built", "engine_loaded")
 _TF_TRT = ("of_tf_trt", "tftrt_version", "tftrt_engine", "tftrt_segment")
@@ -139,8 +139,9 @@ def of_titles(log: LinesView, found: list[_Stated], others: list[_Stated]) -> li
 
 def titles_of(log: LinesView, figures: Container[int]) -> list[_Titled]:
     """Return the lines that may say of what figures are, but those with figures, and their forms and texts."""
-    kinds = (*((kind, "name") for kind in _LOADED), *((kind, "command") for kind in _TYPED), ("untyped", "text"))
-    said = sorted({line: str(text) for kind, field in kinds for line, text in log.each(kind, field) if text}.items())
+    kinds = (*((kind, "name") for kind in _LOADED), ("untyped", "text"))
+    texts = {line: str(text) for kind, field in kinds for line, text in log.each(kind, field) if text}
+    said = sorted({**texts, **dict(typed_commands(log))}.items())
     return [(line, title) for line, text in said if line not in figures and (title := _title(text)) is not None]
 
 

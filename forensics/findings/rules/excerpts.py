@@ -72,10 +72,11 @@ def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
 
 @explained("TF706")
 def shown(case: Case) -> Iterator[Observation]:
-    """Give the first case of the table that holds of an excerpt; it cites the lines that show it."""
-    text = case.excerpt
-    told = {note.span.line for note in case.build.notes if note.kind not in {*CLASSES, ANY_ERROR, *_ASKED}}
-    amounts = _amounts(case.build.results) if text else {}
+    """Give the first case of the table that holds of an excerpt, with the build of the last line that shows it."""
+    builds, text = case.log.builds, case.excerpt
+    notes = (note for build in builds for note in build.notes)
+    told = {note.span.line for note in notes if note.kind not in {*CLASSES, ANY_ERROR, *_ASKED}}
+    amounts = _amounts([result for build in builds for result in build.results]) if text else {}
     lines = text.split("\n")
     gpus = [(number, gpu) for number, line in enumerate(lines, 1) if (gpu := gpu_named(line))]
     for number, gpu in gpus if all(gpu["weak"] for _, gpu in gpus) else ():  # of several a fast one may be meant
@@ -86,6 +87,6 @@ def shown(case: Case) -> Iterator[Observation]:
     words = "\n".join(lines)
     cases = [row for row in shared_cases("excerpts") if text and (not row.settle or case.worst is Severity.NOTE)]
     found = special(cases, LoggedBuild(case.log, case.build), words, text)
-    if found is not None:
+    if found is not None and case.build.first_line <= max(found.lines, default=0) <= case.build.last_line:
         spans = [Spans(case.log.source, case.log.line_starts).of(line) for line in found.lines]
         yield Observation(found.title, spans, cause=found.cause, fix=found.fix, settle=found.settle)

@@ -83,7 +83,19 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["saved as 'a.engine' (22.7 MB)", "saved as a.engine (1 MB)", "Engine size: 12 MiB"],
         ["saved as 'a.onnx' (3 MB)"],
     ),
-    "typed_other": (["$ python3 a.py --x", "$ CUDA_VISIBLE_DEVICES=0 ./run.sh"], ["a $ python3 a.py", "$ ls"]),
+    "typed_other": (
+        ["$ python3 a.py --x", "  (e) $ CUDA_VISIBLE_DEVICES=0 ./run.sh", "~/b$ ls", "bash-5.1$ a"],
+        ["a $ python3 a.py", "$ 5"],
+    ),
+    "typed_by_root": (["# ./a --b", "+ python3 a.py"], ["# python is fast", "# FP16", "+ 3 more"]),
+    "typed_in_windows": ([r"PS C:\a b> python c.py", r"(e) D:\a>yolo predict"], [r"C:\a\b.py:3: error"]),
+    "typed_themed": (["\u276f ./a", "➜  a git:(main) ✗ python b.py"], ["a \u276f b"]),
+    "typed_python": (
+        ["python a.py", "CUDA_VISIBLE_DEVICES=1 python3 -u b/c.py --d", "python3 -m a.b --c"],
+        ["python is slow", "python3: can't open file a.py", "run python a.py"],
+    ),
+    "typed_here": (["./a -b c", "./build/d"], ["./a.cpp:3: error", "./a.onnx is there", "see ./a b", "./a: not found"]),
+    "typed_make": (['make run ARGS="--a=b"'], ["make sure A=1", "make: *** no rule", "make all"]),
     "own_version": (
         [
             "CUDA runtime version: 12.2",

@@ -45,6 +45,11 @@ def placed(log: BuildLog) -> list[tuple[int, int]]:
     return [(run.first_line, run.last_line) for run in log.runs]
 
 
+def excerpt(folder: Path, lines: list[str]) -> BuildLog:
+    (folder / "a.txt").write_text("\n".join(lines), encoding="utf-8")
+    return read_log(str(folder / "a.txt"), max_bytes=1 << 20, on_progress=lambda _: None).log
+
+
 def endings(log: BuildLog) -> list[str]:
     return [run.outcome.ending.value for run in log.runs]
 
@@ -332,6 +337,36 @@ def test_a_typed_command_begins_the_run_that_it_started_and_a_prompt_is_of_none(
     log = load("\n".join([*lines, banner("PASSED", "b"), prompt]))
     assert placed(log) == [(1, 2), (5, 7)]
     assert [(build.first_line, build.last_line) for build in log.builds] == [(1, 4), (5, 8)]
+
+
+@pytest.mark.parametrize(
+    "prompt", ["$ ", "(e) $ ", "a@b:/c# ", "***@b:~$ ", "[a@b c]$ ", "# ", r"PS C:\a> ", "\u276f ", "➜  a ", "+ ", ""]
+)
+def test_a_command_at_any_prompt_begins_a_run_where_its_program_tells_something(tmp_path: Path, prompt: str) -> None:
+    answers = ["Loading...", "../rt/core.cpp (12) - Serialization Error in verifyHeader: 0 (Magic tag does not match)"]
+    answers += ["Segmentation fault (core dumped)"]
+    first, second = (f"{prompt}./trt_find {name}.plan" for name in "ab")
+    log = excerpt(tmp_path, [first, *answers, "", f"{prompt}cmake --version", "cmake 3.1 ms", second, *answers])
+    assert [run.first_line for run in log.runs] == [1, 8]
+    assert endings(log) == ["crashed", "crashed"]
+    assert log.runs[1].command == "./trt_find b.plan"
+
+
+def test_figures_below_commands_are_of_runs_unless_these_are_many(tmp_path: Path) -> None:
+    lines = [line for at in range(9) for line in (f"$ ./trt m{at}", f"inference time: {at + 1}.5 ms")]
+    assert placed(excerpt(tmp_path, lines[:8])) == [(1, 2), (3, 4), (5, 6), (7, 8)]
+    assert placed(excerpt(tmp_path, lines)) == [(1, 18)]
+
+
+def test_a_command_without_an_answer_or_of_the_system_begins_no_run(tmp_path: Path) -> None:
+    lines = ["$ ./trt a", "inference time: 1.5 ms", "$ ./export b", "b.onnx", "$ pip install c", "c: 7 ms"]
+    assert placed(excerpt(tmp_path, lines)) == [(1, 6)]
+
+
+def test_headings_of_other_machines_begin_runs(load: Load) -> None:
+    blocks = [("# Running on a T4", "A"), ("# Running on an RTX 4090", "B"), ("# the RTX 4090 again", "C")]
+    lines = [line for head, name in blocks for line in (head, f"[TRT] [E] {name} failed", "")]
+    assert placed(load("\n".join(lines))) == [(1, 3), (4, 8)]
 
 
 def test_another_command_before_a_banner_is_not_its_own(load: Load) -> None:
