@@ -489,6 +489,8 @@ SHAPED = "--int8 --minShapes=x:{}x3 --optShapes=x:4x3 --maxShapes=x:{}x3"
         (SHAPED.format(4, 4), "an engine of this profile takes x:4x3 alone"),
         (SHAPED.format(2, 8), "the smallest shape begins with 2 (--minShapes)"),
         (SHAPED.format(1, 8) + " --shapes=x:7x3", "measured at x:7x3, while tactics were chosen for x:4x3"),
+        ("--int8 --optShapes=x:4x3", "without --minShapes and --maxShapes the engine takes x:4x3 alone"),
+        ("--int8 --shapes=x:4x3", "without --minShapes and --maxShapes the engine takes x:4x3 alone"),
         ("--int8 --workspace=9000000", "--workspace counts MiB: 9000000 of them are more than a GPU has"),
     ],
 )
