@@ -25,7 +25,7 @@ from trtforensics.findings.finding import (
     worse_roots,
 )
 from trtforensics.findings.observations import CLASSES, NEAR, NO_ENGINE, NO_RUN, says
-from trtforensics.findings.programs import fitting, origins_of, step_for_loaded, text_for_loaded, unheld
+from trtforensics.findings.programs import fitting, of_release, origins_of, step_for_loaded, text_for_loaded, unheld
 from trtforensics.findings.registry import rule_of, rules
 from trtforensics.findings.rules.excerpts import as_excerpt, shown
 from trtforensics.findings.rules.speed import long_tuning
@@ -334,7 +334,7 @@ def _finding(entry: _RuleObservation, quotes: _Quotes) -> FindingWithCauses:
     own = (case is not None and case.fix) or (observation.cause and observation.fix)
     fixes = fitting(rule.code, special_fixes, [] if own else usual, origins, of_any=rule.last)
     fixes = special_fixes if rule is shown else fixes or fitting(rule.code, [], usual, origins, of_any=rule.last)
-    fixes = unheld(fixes, entry.about.build.command or "", around)
+    fixes = of_release(unheld(fixes, entry.about.build.command or "", around), version)
     new = (step for step in observation.steps if not step.command or step.command != entry.about.build.command)
     steps = (step_for_loaded(step) if loads else step for step in new)
     sure = observation.confidence or (Confidence.LIKELY if observation.settle else Confidence.CERTAIN)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from trtforensics.findings.finding import Step
-from trtforensics.findings.versions import flags_of
+from trtforensics.findings.versions import Version, flags, flags_of, has_flag
 from trtforensics.knowledge.table import rows, words
 
 _SENTENCES = re.compile(r"(?<=[a-z)]\.) (?=[A-Z])")
@@ -46,18 +46,14 @@ def fitting(
 def _suited(code: str, fix: str, origins: Collection[str], *, unclear: bool) -> str:
     """Return the sentences of a fix that are not foreign."""
     kept = []
+    sources = _ORIGINS.keys() & set(origins)
     for sentence in _SENTENCES.split(fix):
         named = _foreign_in(code, sentence)
-        if not named or not all(_is_foreign(row, origins) for row in named):
+        foreign = (not row.to.isdisjoint({*origins} - sources) or (sources and row.to >= sources) for row in named)
+        if not named or not all(foreign):
             prefix = next((row.prefix for row in named), "") if unclear and "ONNX" not in sentence else ""
             kept.append(behind(prefix, sentence))
     return " ".join(kept)
-
-
-def _is_foreign(row: _Foreign, origins: Collection[str]) -> bool:
-    """Whether words mean nothing to users of the program, or of all from which the network may come."""
-    sources = _ORIGINS.keys() & set(origins)
-    return not row.to.isdisjoint(set(origins) - sources) or (bool(sources) and row.to >= sources)
 
 
 _COMMAND_LINE = re.compile(r"^\W*(?:sudo|docker|\S*trtexec(?:\.exe)?|polygraphy|python3?) .*--.*", re.MULTILINE)
@@ -76,6 +72,26 @@ def unheld(fixes: Sequence[str], command: str, around: str) -> list[str]:
 
     kept = (" ".join(sentence for sentence in _SENTENCES.split(fix) if not is_held(sentence)) for fix in fixes)
     return [*filter(None, kept)]
+
+
+_STATES_RELEASE = re.compile(r"\d\.\d|\b(?:from|since|before|until|up to|TensorRT) \d")
+_OF_OTHERS = re.compile(r"(?i)polygraphy|trtllm|tensorrt-llm|triton|tao-converter|jetson|argv|--model=")
+"""What shows that options in a sentence are not trtexec's."""
+
+
+def of_release(fixes: Sequence[str], version: Version | None) -> list[str]:
+    """Return fixes in the names that a release has; without sentences whose options it lacks, unless nothing stays."""
+
+    def told(sentence: str) -> str:
+        if version is None or _STATES_RELEASE.search(sentence):
+            return sentence
+        for named, since, before, instead in _EQUIVALENTS:
+            sentence = sentence if version.has(since, before) else named.sub(instead, sentence)
+        asked = [] if _OF_OTHERS.search(sentence) else [flag for flag in _FLAG.findall(sentence) if flag in flags()]
+        return "" if asked and not any(has_flag(version, flag) for flag in asked) else sentence
+
+    kept = (" ".join(filter(None, map(told, _SENTENCES.split(fix)))) for fix in fixes)
+    return [*filter(None, kept)] or [*fixes]
 
 
 def behind(prefix: str, text: str) -> str:
@@ -129,5 +145,9 @@ _ORIGINS = {row["origin"]: re.compile(row["shown"]) for row in rows("origins", "
 _FOREIGN = [
     _Foreign(re.compile(row["words"]), words(row["codes"]), frozenset(words(row["to"])), row["prefix"])
     for row in rows("foreign", "trtforensics.findings")
+]
+_EQUIVALENTS = [
+    (re.compile(row["words"]), row["since"], row["before"], row["instead"])
+    for row in rows("equivalents", "trtforensics.findings")
 ]
 _REMEDIES = [(row["origin"], words(row["codes"]), row["fix"]) for row in rows("own_remedies", "trtforensics.findings")]

@@ -15,7 +15,7 @@ from trtforensics.findings.special_cases import special
 from trtforensics.knowledge.platforms import gpu_named
 from trtforensics.knowledge.table import rows
 from trtforensics.model.deferred import regex
-from trtforensics.model.run import RunResult
+from trtforensics.model.run import RunResult, StatedName
 from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.lines.dialects import prefix_of
 from trtforensics.parsers.lines.unread import ANY_ERROR, ONE_QUESTION
@@ -23,12 +23,13 @@ from trtforensics.parsers.notation.sides import haste_of, is_apart
 from trtforensics.render.stated_rows import STATED
 from trtforensics.sources.quoting import QuotedLog
 
-_PRINTED, _SAID, _SETTING, _RUN, _COPY, _RATE, _SPEED = (
+_PRINTED, _SAID, _SETTING, _RUN, _COPY, _PART, _RATE, _SPEED = (
     regex(row["pattern"]) for row in rows("wording", "trtforensics.findings")
 )
 """What programs print beside loggers, what an owner says (four words in a row) or types, and lines of settings; names
-of times that a run and a copy of its outputs take, of rates, and of either."""
+of times that a run, a copy of its outputs and what stands around them take, of rates, and of either."""
 _SIDE = regex(STATED["side"])
+_Figure = tuple[tuple[float, StatedName, int], str]
 _MANY, _FAR, _ALIKE, _ASKED = 3, 5, 0.95, ("type_asked", "type_mode", "type_on")
 """Times of a program that may show its start; how many times its run a copy takes; a part
 from which on figures are alike; kinds of lines that say which types are asked for, in whatever words."""
@@ -54,9 +55,8 @@ def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
         is_first = often and is_apart([number for number, *_ in each])
         if is_first and _RUN.search(name.name) and _SPEED.search(name.name):
             said[line] = f"<<first {name.name} {first:g} {name.unit}, then {usual:g} {name.unit}>>"
-    for ((short, run, _), words), ((long, copy, line), behind) in pairwise(zip(figures, spelt, strict=True)):
-        if run.unit == copy.unit and _RUN.search(run.name) and _COPY.search(copy.name) and long >= _FAR * short:
-            said[line] = f"<<copy {behind}, run {words}>>"
+    for pair in pairwise(zip(figures, spelt, strict=True)):
+        said |= _beside(*pair) | _beside(*reversed(pair), is_first=True)
     for (number, name, line), words in zip(figures, spelt, strict=True):
         text = f"{name.side} {name.group} {name.row} {words}"
         of = f"{_SIDE.sub('', name.name).strip(' :_')} {name.unit}"
@@ -65,9 +65,20 @@ def _amounts(results: Sequence[RunResult]) -> dict[int, str]:
     for of, ranked in sides.items():
         (slow, other, _), (fast, ours, line) = ranked[min(ranked)], ranked[max(ranked)]
         gain = fast / slow if _RATE.search(of) else slow / fast
-        if len(ranked) > 1 and gain < 1 / _ALIKE:
-            said[line] = f"<<{'slower' if gain < _ALIKE else 'no faster'}: {ours}, {other}>>"
+        how = "slower" if gain < _ALIKE else "no faster" if gain < 1 / _ALIKE else "faster"
+        if len(ranked) > 1 and not (how == "faster" and line in said):
+            said[line] = f"<<{how}: {ours}, {other}>>"
     return said
+
+
+def _beside(run: _Figure, other: _Figure, *, is_first: bool = False) -> dict[int, str]:
+    """Say that what stands beside a run takes longer than it: a copy behind it, or what prepares and reads it."""
+    ((short, name, _), words), ((long, around, line), spelt) = run, other
+    if name.unit != around.unit or long < 2 * short or not _RUN.search(name.name) or _PART.search(name.name):
+        return {}
+    is_copy = _COPY.search(around.name) and not is_first and long >= _FAR * short
+    is_part = _PART.search(around.name) and not _RATE.search(around.unit)
+    return {line: f"<<{'copy' if is_copy else 'around'} {spelt}, run {words}>>"} if is_copy or is_part else {}
 
 
 @explained("TF706")

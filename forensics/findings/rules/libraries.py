@@ -129,21 +129,13 @@ def cuda_call(case: Case) -> Iterator[Observation]:
     for (code, meaning), notes in grouped(unexplained(case, "cuda_code"), _code).items():
         number = f" with error {code}" if code else ""
         title = f"A CUDA call failed{number}" + (f": {meaning}" if meaning else "")
-        texts = (each.text for each in cuda_call.explanation.fixes)
-        fix = next((text for text in texts if _of_code(text, code, meaning)), "")
         settle = "" if meaning else "CUDA_LAUNCH_BLOCKING=1: the call that fails, with CUDA's own words"
-        cause, fix = cuda_call.variants["argument"] if meaning == "invalid argument" else ("", fix)
+        cause, fix = cuda_call.variants["argument"] if meaning == "invalid argument" else ("", "")
         yield from observe(notes, title, cause=cause, fix=fix, settle=settle, same_as=f"CUDA {code or meaning}")
 
 
 _CLOSED = re.compile(r"(?:[^()]|\([^()]*\))*")
 """Words up to the bracket that closes what wraps them; behind it stands what another process wrote into the line."""
-
-
-def _of_code(fix: str, code: str, meaning: str) -> bool:
-    """Whether a fix begins with codes or CUDA's words, and the call's own is among them."""
-    named = re.split(r",? and |, ", fix.partition(":")[0].removeprefix("Codes ").removeprefix("Code "))
-    return any(each == code or (len(each) > len("code") and each in meaning) for each in named)
 
 
 def _code(note: Note) -> tuple[str, str]:

@@ -11,9 +11,10 @@ import pytest
 
 from tests.support.for_each import for_each
 from tests.unit.findings.rules.test_examples import report_on
-from trtforensics.findings.programs import behind, fitting, origins_of, unheld
+from trtforensics.findings.programs import behind, fitting, of_release, origins_of, unheld
 from trtforensics.findings.registry import rules
 from trtforensics.findings.rule import read_table
+from trtforensics.findings.versions import Version
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,3 +122,22 @@ def test_where_nothing_shows_the_program_a_remedy_says_whose_it_is() -> None:
 )
 def test_what_the_command_has_already_is_no_remedy(fix: str, command: str, left: list[str]) -> None:
     assert unheld([fix], command, "") == unheld([fix], "", f"$ {command}") == left
+
+
+@for_each(
+    ("fix", "release", "left"),
+    [
+        ("Give more: --memPoolSize=workspace:512.", "7.2", "Give more: --workspace=512."),
+        ("Give more: --memPoolSize=workspace:512.", "10.3", "Give more: --memPoolSize=workspace:512."),
+        ("Give more: --workspace=512 (MiB).", "10.3", "Give more: --memPoolSize=workspace:512."),
+        ("From 8.5 on set_input_shape.", "8.2", "From 8.5 on set_input_shape."),
+        ("Call set_input_shape first.", "8.2", "Call set_binding_shape first."),
+        ("Free memory. Then --builderOptimizationLevel=3.", "8.2", "Free memory."),
+        ("Then --builderOptimizationLevel=3.", "8.2", "Then --builderOptimizationLevel=3."),
+        ("Free memory. Then polygraphy run --fp16.", "11.1", "Free memory. Then polygraphy run --fp16."),
+    ],
+)
+def test_remedies_have_the_names_of_the_logs_release(fix: str, release: str, left: str) -> None:
+    numbers = tuple(int(part) for part in release.split("."))
+    assert of_release([fix], Version(numbers)) == [left]
+    assert of_release([fix], None) == [fix]
