@@ -74,20 +74,19 @@ def unheld(fixes: Sequence[str], command: str, around: str) -> list[str]:
     return [*filter(None, kept)]
 
 
-_STATES_RELEASE = re.compile(r"\d\.\d|\b(?:from|since|before|until|up to|TensorRT) \d")
-_OF_OTHERS = re.compile(r"(?i)polygraphy|trtllm|tensorrt-llm|triton|tao-converter|jetson|argv|--model=")
-"""What shows that options in a sentence are not trtexec's."""
+_OF_ANY_RELEASE = re.compile(r"\d\.\d|\b(?:from|since|before|up to|TensorRT) \d|(?i:polygraphy|llm|triton|argv|--atol)")
+"""Sentences that state a release, or have options of another program than trtexec."""
 
 
 def of_release(fixes: Sequence[str], version: Version | None) -> list[str]:
     """Return fixes in the names that a release has; without sentences whose options it lacks, unless nothing stays."""
 
     def told(sentence: str) -> str:
-        if version is None or _STATES_RELEASE.search(sentence):
+        if version is None or _OF_ANY_RELEASE.search(sentence):
             return sentence
         for named, since, before, instead in _EQUIVALENTS:
             sentence = sentence if version.has(since, before) else named.sub(instead, sentence)
-        asked = [] if _OF_OTHERS.search(sentence) else [flag for flag in _FLAG.findall(sentence) if flag in flags()]
+        asked = [flag for flag in _FLAG.findall(sentence) if flag in flags()]
         return "" if asked and not any(has_flag(version, flag) for flag in asked) else sentence
 
     kept = (" ".join(filter(None, map(told, _SENTENCES.split(fix)))) for fix in fixes)

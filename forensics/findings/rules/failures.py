@@ -21,8 +21,6 @@ _REASONS = {row["kind"]: row["reason"] for row in rows("reasons", "trtforensics.
 """Kinds of lines before the error that may be the reason, and the reason in words."""
 
 
-_RUNNER = re.compile(r"[Cc]ask ?([A-Z]\w+)")
-"""The runner that an exception names, which is called after the layer's type."""
 _SHORT_OF_WORKSPACE = {"device_request", "myelin_budget", "workspace_limit", "workspace_advice"}
 """Where memory itself ran out, and no tactic was skipped for it, more workspace is no help."""
 
@@ -46,7 +44,6 @@ def no_implementation(case: Case) -> Iterator[Observation]:
             steps=(*([workspace(case)] if _short(case, reasons) else []), reduce(case)),
             same_as=f"{name} {why}",
             because=[*(reason.span for reason in reasons), *starved],
-            fix=_fix(case, reasons),
         )
 
 
@@ -60,21 +57,6 @@ def _block(case: Case, note: Note) -> int:
 def _short(case: Case, reasons: Sequence[Note]) -> bool:
     kinds = {reason.kind for reason in reasons}
     return bool(kinds & _SHORT_OF_WORKSPACE or case.build.starved) or kinds >= {"skipping_tactic", "out_of_memory"}
-
-
-def _fix(case: Case, reasons: Sequence[Note]) -> str:
-    """Return what mends the likeliest of the reasons."""
-    if _short(case, reasons) or any(reason.text("text").startswith("insuf") for reason in reasons):
-        return "Raise the workspace, and free the GPU of other programs."
-    failed = next((match for each in reasons if (match := _RUNNER.search(each.text("text")))), None)
-    if failed is not None:
-        layer = failed[1].lower().replace("runner", "").strip()
-        return (
-            f"Build this {layer} layer in another type, FP16 in the place of INT8 say (--layerPrecisions=NAME:fp16 "
-            "--precisionConstraints=prefer), or with another TensorRT: its kernels fail on this GPU."
-        )
-    update = "Update TensorRT, or break the fusion at the operation that the skipped tactic names (mark an output)."
-    return update if reasons else ""
 
 
 @explained("TF302")

@@ -127,11 +127,9 @@ def interface_lacks(case: Case) -> Iterator[Observation]:
 def cuda_call(case: Case) -> Iterator[Observation]:
     """Give the meaning of the code, where no rule speaks of its words."""
     for (code, meaning), notes in grouped(unexplained(case, "cuda_code"), _code).items():
-        number = f" with error {code}" if code else ""
-        title = f"A CUDA call failed{number}" + (f": {meaning}" if meaning else "")
+        title = f"A CUDA call failed{f' with error {code}' if code else ''}{f': {meaning}' if meaning else ''}"
         settle = "" if meaning else "CUDA_LAUNCH_BLOCKING=1: the call that fails, with CUDA's own words"
-        cause, fix = cuda_call.variants["argument"] if meaning == "invalid argument" else ("", "")
-        yield from observe(notes, title, cause=cause, fix=fix, settle=settle, same_as=f"CUDA {code or meaning}")
+        yield from observe(notes, title, settle=settle, same_as=f"CUDA {code or meaning}")
 
 
 _CLOSED = re.compile(r"(?:[^()]|\([^()]*\))*")
