@@ -224,7 +224,8 @@ def not_shown(case: Case) -> Iterator[Observation]:
     failed = build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
     loads = case.loads_engine
     run = case.log.run_of(build)
-    if not case.log.lines.total or (run is not None and (not run.uses_tensorrt or run.only_reads)):
+    beside = run is not None and not (run.phases or build.command) and len(case.log.builds) > 1  # an export, say
+    if not case.log.lines.total or beside or (run is not None and (not run.uses_tensorrt or run.only_reads)):
         return  # no log was given: the engine's own files describe it; or there is no engine
     ended = known.verdict or (run is not None and bool(run.outcome.reached) and run.outcome.survived is None)
     builds = (

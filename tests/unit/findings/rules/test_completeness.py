@@ -79,6 +79,13 @@ def test_a_verbose_log_is_not_asked_for_where_it_would_change_nothing(text: str,
     assert not of_code(report_on(f"{text}\n", tmp_path), "TF705")
 
 
+def test_a_verbose_build_is_not_asked_of_a_program_that_ran_before_the_build(tmp_path: Path) -> None:
+    export = "ann@box:~$ netexport -w a.pt\n[I] Starting export.\n[S] Export completed successfully!\n"
+    build = marked("&& 8.6.1 --fp16\n&&.").text
+    (found,) = of_code(report_on(f"{export}ann@box:~$ trtexec --fp16\n{build}", tmp_path), "TF705")
+    assert found.builds == (1,)
+
+
 @pytest.mark.parametrize(("flags", "said"), [("--loadEngine=m.plan", True), ("--fp16", False)])
 def test_of_a_loaded_engine_it_says_that_the_options_are_not_its_own(flags: str, *, said: bool, tmp_path: Path) -> None:
     (found,) = of_code(report_on(marked(f"&& 8.6.1 {flags}\n&&. end").text, tmp_path), "TF705")
