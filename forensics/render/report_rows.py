@@ -30,8 +30,10 @@ _OVER = {row["key"]: (row["name"], row["unit"], row["most"]) for row in rows("co
 """Results that are compared over the builds of a log."""
 _TIMES = _OVER["throughput_qps"][2]
 _BATCH = regex(r"--batch=([0-9]+)")
-_FEWEST, _ALIKE = 2, 1.05
-"""Builds from which on times are compared; up to this ratio figures of several runs are alike."""
+_FEWEST, _ALIKE, _UNLIKE = 2, 1.05, 100
+"""Builds from which on times are compared; up to the first ratio figures of several runs are alike, above the second
+they are not of the same thing: the build is in a first call, say.
+"""
 
 
 def rows_of_builds(log: BuildLog) -> list[TimeRow]:
@@ -83,6 +85,8 @@ def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
             continue
         known.sort(key=itemgetter(0))
         (least, first), (most, last) = known[0], known[-1]
+        if most > _UNLIKE * least:
+            continue
         values = ", ".join(f"{figure(value)} ({_place(log, build)})" for value, build in known)
         ratio = f"{_place(log, last)} {most_is.format(figure(most / least))} {_place(log, first)}"
         ratio = ratio if most > _ALIKE * least else f"alike within {most / least - 1:.2%}"

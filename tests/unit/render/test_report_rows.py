@@ -81,6 +81,8 @@ def test_runs_of_a_log_are_told_beside_each_other_and_what_they_share_once(read:
     assert sum("compares no outputs" in row.text for row in detail_rows(log)) == 1
     assert "set-up: run 2: command trtexec --onnx=b.onnx --int8" in text
     assert "alike within 0.50%" in said(read(TIMED.format("a", 2) + TIMED.format("b", 2.01)))
+    assert "takes 50 times as long" in said(read(TIMED.format("a", 2) + TIMED.format("b", 100)))
+    assert "times as long" not in said(read(TIMED.format("a", 2) + TIMED.format("b", 2000)))
     many = said(read("".join(TIMED.format(f"n{number}", 2 + number) for number in range(19))))
     assert "(run 16); run 16 takes 8.5 times as long as run 1; 3 more are not compared" in many
 
