@@ -84,7 +84,7 @@ def _stamped(read: QuotedLog, lines: Iterable[int]) -> Iterator[tuple[int, float
 
 
 _TELLING = [*rows("telling_lines", "trtforensics.render")]
-"""A literal of such lines, and a pattern of theirs; whether all, the largest, the sum or the first counts; words.
+"""A literal of such lines, and a pattern of theirs; whether all, the largest, the sum, the last or first counts; words.
 
 The words name groups of the pattern in braces: ``{0}``; of ``all``, the different ones are listed.
 """
@@ -121,7 +121,7 @@ def _told(text: LogText, row: Mapping[str, str]) -> tuple[list[int], TimeRow] | 
             found += [(line, match.groups("")) for match in matches[: None if pick == "all" and pattern.groups else 1]]
     if not found:
         return None
-    line, groups = max(found, key=lambda each: float(each[1][0])) if pick == "largest" else found[0]
+    line, groups = max(found, key=lambda each: float(each[1][0])) if pick == "largest" else found[-(pick == "last")]
     part = _FILLED.search(row["text"]) if pick == "all" else None
     every = [*dict.fromkeys(part[0].format(*each) for _, each in found)] if part is not None else [""]
     said = row["text"].replace(part[0], listed(every, _LISTED)) if part is not None else row["text"]

@@ -8,6 +8,7 @@ profile. Only where there is no profile, it is what the autotuner took for the l
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from itertools import pairwise
 from math import isfinite
 from operator import itemgetter
@@ -45,7 +46,7 @@ _OLD_END_TO_END = re.compile(r"end to end (\S+) ms")
 
 
 def results(log: Log, passes: Passes) -> Sequence[tuple[RunResult, ...]]:
-    """Read the results of each build, without those of discarded passes, in the log's order."""
+    """Read the results of each build in the log's order, but of discarded passes and calibration's graph."""
     rows = log.each("metric_total", "name", "number")
     totals = ((line, _TOTALS[name], number) for line, name, number in rows if number is not None)
     readings = [*_latencies(log), *totals, *_of_mlperf(log), *_context_memory(log)]
@@ -61,8 +62,11 @@ def results(log: Log, passes: Passes) -> Sequence[tuple[RunResult, ...]]:
         read = [(line, key, scale(number * factor)) for line, number in rows if not passes.discarded(line)]
         owned.setdefault(key, []).extend(line for line, *_ in read)
         readings += read
+    calibrated = log.lines("calibration_started")
+    graphs = {line: bisect_left(calibrated, line) for line in log.lines("calibration_graph")}
+    calibrating = [range(line, calibrated[place]) for line, place in graphs.items() if place < len(calibrated)]
     everything: list[tuple[int, str, float | Mapping[str, float], StatedName | None]]
-    everything = [(*reading, None) for reading in readings]
+    everything = [(*reading, None) for reading in readings if not any(reading[0] in lines for lines in calibrating)]
     known = {line for kind in _KNOWN for line in log.lines(kind)}
     of_texts = [*stated(log, known)]
     of_rules = [*_by_rules(log, {line for line, *_ in of_texts})]

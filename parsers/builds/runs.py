@@ -236,7 +236,7 @@ def _facts(view: LinesView, *shown: str) -> Iterator[tuple[int, str]]:
 _AT_END, _LONGEST, _AT_ONCE = 5, 160, 40
 """Lines that may follow the last words (frames, fences, messages of TensorRT), the characters of them, and the lines
 that are seen at once: the end of an excerpt, often its writer's own prose, is not repeated."""
-_NO_WORDS = regex(r"\s*(?:File \"|\^|```|In \[|!\[|<[A-Za-z.]+ |[*#] |.*={5})|(?!.*[^\W\d_]{2})")
+_NO_WORDS = regex(r"\s*(?:File \"|\^|```|In \[|!\[|<[A-Za-z.]+ |[*#] |.*={5}|:::|[{\[]+\")|(?!.*[^\W\d_]{2})")
 """A line that says nothing: a frame, a fence, a rule."""
 
 

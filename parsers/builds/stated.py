@@ -105,9 +105,11 @@ def stated(log: LinesView, known: set[int]) -> Sequence[_Stated]:
             topic, since = ((named[1], named[2] or ""), line) if named else (topic, since)
         of_line = ": ".join(_FORMS["item"].findall(plain))
         conditions = re.findall(r"([A-Za-z]+) *= *([\w.:]+)", "".join(_FORMS["conditions"].findall(text[:_LONGEST])))
-        for name, number in [*_statistics(plain, below)] or _in_line(plain):
+        labelled = _FORMS["labelled row"].match(plain)
+        of_row = labelled[1] if labelled and side_of(labelled[1]) and not _MEASURES.search(labelled[1]) else ""
+        for name, number in [*_statistics(plain, below)] or _in_line(plain.replace(of_row, "", 1)):
             of_what = filter(None, (heading, *tags, of_line, " ".join(map("=".join, conditions)), name.group))
-            found.append((line, number_of(number), replace(name, group=": ".join(of_what))))
+            found.append((line, number_of(number), replace(name, group=": ".join(of_what), row=name.row or of_row)))
         if len(found) + tables.cells >= _MOST:
             break
     found += tables.figures()
@@ -476,7 +478,7 @@ def _in_line(text: str) -> Iterator[_Figure]:
 
 def _is_result(number: str, name: str, unit: str) -> bool:
     """Whether a figure is one: by its unit; one without, or with one of settings too, by its name."""
-    if len(name) > _LONGEST_NAME or not re.search(r"[^\W\d_]{2}", name) or re.search(r"\S/\S+/", name):
+    if len(name) > _LONGEST_NAME or not re.search(r"[^\W\d_]{2}|e2e", name) or re.search(r"\S/\S+/", name):
         return False
     if len(number) > _LONGEST_NUMBER or (number.startswith("-") and not _SIGNED.search(name)):
         return False
