@@ -40,7 +40,7 @@ _NAME = 40
 _EACH = 3
 """Builds whose times are named one by one, and options that tell a run's command from others."""
 _OPTION = re.compile(
-    r"(?<!\S)--(?!(?:save|export|dump|load|timingCache)\w*[= ]|(?:onnx|fp16|int8|fp8|bf16|best)\b|\S*/)\S{1,40}(?!\S| +[^-\s])"
+    r"(?<!\S)--(?!(?:save|export|dump|load|timingCache)\w*[= ]|(?:onnx|fp16|int8|fp8|bf16|best)\b|\S*/)\S{1,40}(?!\S)"
 )
 
 

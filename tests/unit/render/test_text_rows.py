@@ -129,6 +129,9 @@ def test_a_stamp_of_no_day_is_no_date(tmp_path: Path) -> None:
     [
         ("Serializing engine to out/nest.engine", "Engine serialized. Total time: 00:00:50", "loading the engine"),
         ("80 weights are affected by this issue", "CUDA lazy loading is not enabled.", "starting CUDA"),
+        ("Exported in 7 s", "Loaded engine size: 7 MiB", "loading the engine"),
+        ("Crow is ready", "Perform graph optimization on calibration graph.", "calibrating"),
+        ("Local timing cache in use.", "Compiler backend is used during engine build.", "starting the builder"),
     ],
 )
 def test_what_comes_behind_a_build_starts_and_loads_nothing(first: str, second: str, step: str, tmp_path: Path) -> None:
@@ -306,6 +309,16 @@ MLLOG = ':::MLLOG {{"key": "{}", "value": {}, "time_ms": 3.1, "event_type": "POI
         (MLLOG.format("result_time_per_output_token_99.00_percentile_ns", 9_550_000), "at most 9.5 ms for each"),
         (MLLOG.format("requested_server_ttft_latency", 450_000_000), "to the first token is 450 ms"),
         (MLLOG.format("requested_server_tpot_latency", 40_000_000), "each further token is 40 ms"),
+        (MLLOG.format("loadgen_version", '"7.1.0 @ crow"'), "LoadGen 7.1.0"),
+        (MLLOG.format("qsl_reported_total_count", 777), "a data set of 777 samples"),
+        (MLLOG.format("effective_target_latency_ns", 17_000_000), "limit of the latency is 17 ms"),
+        (MLLOG.format("result_min_queries_met", "false"), "conditions that are not met: min_queries"),
+        (MLLOG.format("early_stopping_met", "true"), "conditions that are met: early_stopping"),
+        (MLLOG.format("result_overlatency_query_count", 7), "7 queries took longer than the limit"),
+        (MLLOG.format("result_scheduled_samples_per_sec", 77.5), "77.5 samples a second were scheduled"),
+        ("[7 checker.py:7 INFO] Results closed/Crow/results/CrowX1/net/Server 7.5", "checked: CrowX1/net/Server 7.5"),
+        ("[7 checker.py:7 INFO] Results=7, NoResults=1, Power Results=0", "7 results, 1 folders without one"),
+        ("[7 checker.py:7 INFO] SUMMARY: submission has errors", "verdict: submission has errors"),
     ],
 )
 def test_what_a_library_left_out_or_took_by_default_is_told(line: str, told: str) -> None:
@@ -325,7 +338,23 @@ SAID = {
     "found cached engine /tmp/crow.engine": "set-up: taken from a cache: /tmp/crow.engine",
     "trtllm-build --max_batch_size 7 --max_input_len 9": "set-up: asked for: max_batch_size 7, max_input_len 9",
 }
+SAID |= {
+    "Predicted class: crow": "result: predicted: crow",
+    "...Prediction label = 7": "result: predicted: 7",
+    "701 / 777 correct": "result: 701 of 777 are right",
+    "Correct: 701/777 (90.2%)": "result: 701 of 777 are right",
+    "Detected 7 objects in 9 ms": "result: found: 7 objects",
+    "7 faces detected": "result: found: 7 faces",
+    "num_detections: 7": "result: detections: 7",
+    "Number of boxes detected: 7": "result: found: 7 boxes",
+    "Accuracy on 777 images: 70.7%": "result: accuracy on 777 images: 70.7%",
+}
 SILENT = [
+    "Detected 1 inputs and 3 output network tensors.",
+    "the predicted classes are written to crow.txt",
+    "make sure that 7 paths are correct",
+    "number of detections per class",
+    '"result_crow_count", "value": 7',
     "TensorRT-8.1.2.3/bin/trtexec",
     "wget https://crow.org/TensorRT-8.1.2.3.tar.gz",
     "error while loading shared libraries: libnvinfer.so.8.1.2: cannot open shared object file",

@@ -223,6 +223,22 @@ def test_a_date_and_a_stamp_of_load_are_no_figures(load: Load, before: str, text
     assert told(load, f"{before}{text}\n") == []
 
 
+def test_labels_of_lines_with_blanks_behind_them_are_rows(load: Load) -> None:
+    lines = ["  Keras     e2e:  7.5 ms  kernel:  0.5 ms", "  AOTInductor  e2e:  1.9 ms", "  Pure CUDA  e2e: 2.5 ms"]
+    words = told(load, "\n".join(["TensorRT  e2e: 1.7 ms  kernel: 0.2 ms", *lines]))
+    assert [each.partition(" (")[0] for each in words] == [
+        "e2e in ms: TensorRT 1.7, Keras 7.5, AOTInductor 1.9, Pure CUDA 2.5",
+        "kernel in ms: TensorRT 0.2, Keras 0.5",
+    ]
+
+
+def test_figures_of_the_calibration_graph_are_not_the_engines(load: Load) -> None:
+    graph = ["Perform graph optimization on calibration graph.", "Engine generation completed in 0.7 seconds."]
+    lines = [*graph, "Starting Calibration.", "Engine generation completed in 7.7 seconds."]
+    (build,) = load("".join(f"[TRT] [I] {line}\n" for line in lines)).builds
+    assert [each.number for each in build.results] == [7.7]
+
+
 @for_each(
     "between",
     [
