@@ -19,7 +19,7 @@ from trtforensics.sources.build_log import load_build_log
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from trtforensics.model.log import BuildLog
 
@@ -66,6 +66,30 @@ _toml.loads = cache(_toml.loads)
 # Modules and items are many objects that live to the end. Looking for cycles among them again and again took a fifth of
 # the time of an app's tests.
 gc.set_threshold(50_000, 20, 50)
+
+_WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw-1").removeprefix("gw"))
+"""The number of this worker of pytest-xdist; -1 in a process that runs the tests itself."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Let every other worker of pytest-xdist collect from the end, so that two halve what a new clone has to compile.
+
+    Each keeps the bytecode of the modules that it comes to first, and finds that of the others.
+    """
+    report = yield
+    if _WORKER % 2 and isinstance(collector, pytest.Directory) and report.result:
+        report.result.reverse()
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Bring the modules into the same order in every worker."""
+    if _WORKER >= 0:
+        items.sort(key=lambda item: item.path)
 
 
 def pytest_collection_finish() -> None:

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from tests.support.for_each import for_each
 from tests.support.repository import LOGS, ROOT
-from tests.support.schemas import NAMES, problems, schema
+from tests.support.schemas import NAMES, problems, schema, validator
 from trtforensics.cli import main
 from trtforensics.datasets.judged_sources import TABLES
 from trtforensics.findings.forms.table import finding_table
@@ -121,15 +121,14 @@ def test_what_a_command_prints_is_as_its_schema_says(
     places = {"{out}": str(tmp_path / "out.json"), "{made}": str(made), "{layer}": layer, "{items}": str(items)}
     document = printed(capsys, *(places.get(word, word) for word in COMMANDS[name]))
     assert problems(document, name) == []
+    accepts = validator(name).is_valid  # ends at the first problem
     for key in document:
-        assert problems({other: value for other, value in document.items() if other != key}, name), key
+        assert not accepts({other: value for other, value in document.items() if other != key}), key
     for one in objects(document):
-        before = problems(document, name)
         one["no field"] = 1
-        changed = problems(document, name) != before
-        del one["no field"]
-        if changed:
+        if not accepts(document):
             break
+        del one["no field"]
     else:
         pytest.fail("a field that the schema does not name passes")
 

@@ -121,6 +121,8 @@ def _changed(node: ast.expr | ast.stmt) -> Iterator[ast.expr | ast.stmt]:
         yield ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
         yield node.operand
+    elif isinstance(node, ast.Call):
+        yield from _fewer_arguments(node)
     elif isinstance(node, ast.Constant):
         yield from _other_constant(node)
     elif isinstance(node, ast.stmt):
@@ -135,6 +137,15 @@ def _negated(node: ast.expr | ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
     for test in tests:
         if not isinstance(test, ast.Compare | ast.BoolOp | ast.UnaryOp):
             yield test, ast.UnaryOp(ast.Not(), test)
+
+
+def _fewer_arguments(node: ast.Call) -> Iterator[ast.Call]:
+    """Give a call of several arguments without each of them; a call of one argument would hardly run."""
+    places = range(len(node.args)) if len(node.args) + len(node.keywords) > 1 else ()
+    for place in places:
+        yield ast.Call(node.func, [*node.args[:place], *node.args[place + 1 :]], node.keywords)
+    for place in range(len(node.keywords)):
+        yield ast.Call(node.func, node.args, [*node.keywords[:place], *node.keywords[place + 1 :]])
 
 
 def _other_constant(node: ast.Constant) -> Iterator[ast.Constant]:

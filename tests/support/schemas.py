@@ -22,7 +22,9 @@ def schema(name: str) -> Any:
 
 @cache
 def validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator(schema(name))
+    """Return what judges a document: its own fields before what they hold, which takes longer."""
+    document = schema(name)
+    return Draft202012Validator(dict(sorted(document.items(), key=lambda field: field[0] == "properties")))
 
 
 def problems(document: Any, name: str | None = None) -> list[str]:

@@ -19,6 +19,8 @@ from trtforensics.findings.versions import Version
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from trtforensics.findings.rule import Rule
+
 ONNX = r"onnx-graphsurgeon|onnx-simplifier|polygraphy surgeon|torch\.onnx|\bopset"
 TRTEXEC = r"--(?:min|opt|max)Shapes|--\w+Compatible|--builderOptimizationLevel|trtexec"
 TORCH = r"torch_executed_ops|torch_tensorrt\."
@@ -60,17 +62,19 @@ SHOWN = {
 MISFIT = "[TRT] [E] (Unnamed Layer* 5) [Shuffle]: dimensions of the tensor must match those of the other tensor"
 
 
-@for_each("origin", FOREIGN)
-def test_no_remedy_names_a_tool_or_format_that_its_reader_does_not_have(origin: str) -> None:
-    wrong = []
-    for rule in rules():
-        fixes = [fix.text for fix in rule.explanation.fixes]
-        rows = (case.fix for case in rule.cases) if origin in _SOURCES else ()  # those of a host's lines are its own
-        special = [fix for fix in (*rows, *(fix for _, fix in rule.variants.values())) if fix]
-        shown = fitting(rule.code, special, fixes, {origin}, of_any=rule.last) if rule.code not in _OF_PROGRAMS else []
-        one_sentence = list(chain.from_iterable(re.split(r"(?<=\.) (?=[A-Z])", fix) for fix in shown))
-        wrong += [(rule.code, each) for each in one_sentence if _is_foreign(each, origin)]
-    assert wrong == [], wrong
+def test_no_remedy_names_a_tool_or_format_that_its_reader_does_not_have() -> None:
+    # What a sentence names is looked up once for all origins that follow each other.
+    each = ((rule, origin) for rule in rules() if rule.code not in _OF_PROGRAMS for origin in FOREIGN)
+    assert [(rule.code, origin, wrong) for rule, origin in each for wrong in _foreign_sentences(rule, origin)] == []
+
+
+def _foreign_sentences(rule: Rule, origin: str) -> list[str]:
+    fixes = [fix.text for fix in rule.explanation.fixes]
+    rows = (case.fix for case in rule.cases) if origin in _SOURCES else ()  # those of a host's lines are its own
+    special = [fix for fix in (*rows, *(fix for _, fix in rule.variants.values())) if fix]
+    shown = fitting(rule.code, special, fixes, {origin}, of_any=rule.last)
+    sentences = chain.from_iterable(re.split(r"(?<=\.) (?=[A-Z])", fix) for fix in shown)
+    return [sentence for sentence in sentences if _is_foreign(sentence, origin)]
 
 
 def _is_foreign(sentence: str, origin: str) -> bool:
