@@ -161,8 +161,8 @@ def step_failed(case: Case) -> Iterator[Observation]:
     run = case.log.run_of(case.build)
     if run is None or run.outcome.ending in {Ending.PASSED, Ending.NONE}:
         return
-    here = range(case.build.first_line, case.build.last_line + 1)
-    failed = [each for each in run.outcome.exits if each.code and each.span.line in here]
+    here, boxed = range(case.build.first_line, case.build.last_line + 1), [n.span.line for n in case.notes("pip_build")]
+    failed = [x for x in run.outcome.exits if x.code and x.span.line in here and x.span.line - _BOX not in boxed]
     outcome, last = run.outcome, max(run.phases, key=lambda phase: phase.last_line, default=None)
     where = f"; the last phase is {last.name} (line {last.last_line})" if last is not None else ""
     items = next((text for text, _ in run.facts if text.startswith("failed: ")), "")
@@ -184,7 +184,7 @@ def step_failed(case: Case) -> Iterator[Observation]:
         yield Observation(title, [place], same_as="own")
 
 
-_SHOWN = 3
+_SHOWN, _BOX = 3, 3  # forms and steps that are shown; lines from the head of pip's box to the exit code in it
 
 
 def _exit(step: StepExit) -> str:
