@@ -186,10 +186,10 @@ def test_every_row_names_only_groups_that_its_pattern_has(table: str) -> None:
 
 def test_dumped_outputs_are_told_by_their_value_or_the_place_of_the_largest() -> None:
     text = LogText()
-    text.append(Window(1, 0, b"[I] y: (1x5)\n[I] 0.1 0.75 -2e-3 0 0\n[I] z: (1)\n[I] 1\n[I] w: (2)\n[I] of words"))
+    text.append(Window(1, 0, b"[I] y: (1x5)\n[I] 0.1 0.75 -2e-3 0 0\n[I] z: (2)\n[I] 1 2.5\n[I] w: (2)\n[I] of words"))
     assert [row.text for row in outputs(text)] == [
         "y: 5 values from -0.002 to 0.75, the largest at index 1 (line 2)",
-        "z: 1 (line 4)",
+        "z: 1, 2.5 (line 4)",
     ]
 
 
@@ -262,6 +262,11 @@ def test_what_all_lines_say_is_repeated_with_its_parts_together() -> None:
     made_up, batches = (row.text for _, row in telling_lines(text))
     assert "made up for the data: a [1], b [1, 2]; --input-shapes" in made_up
     assert batches == "2401 samples were computed, most of them in batches of 2 (line 3)"
+
+
+def test_a_name_with_braces_is_told_as_it_is() -> None:
+    (told,) = telling_lines(text_of("[I] Saving ONNX model to: warp{0}.onnx"))
+    assert told[1].text == "models saved: warp{0}.onnx (line 1)"
 
 
 def test_loads_least_time_is_not_the_process_before_it() -> None:

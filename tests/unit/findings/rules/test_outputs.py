@@ -223,6 +223,18 @@ def test_an_output_is_named_by_its_error_alone_and_nan_is_no_infinity(tmp_path: 
     assert titles == ["The output path of TensorRT holds NaN"]
 
 
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("FAILED | Errors detected in output: path", "path holds NaN or infinity"),
+        ("FAILED | Output Validation", "An output holds NaN or infinity"),
+    ],
+)
+def test_a_verdict_alone_shows_that_an_output_is_not_finite(line: str, title: str, tmp_path: Path) -> None:
+    (found,) = (each for each in report_of(tmp_path, f"[E]     {line}").findings if each.code == "TF250")
+    assert found.title == title
+
+
 def test_an_output_that_is_constant_on_both_sides_shows_little_and_a_bare_verdict_counts(tmp_path: Path) -> None:
     stats = "Stats: mean=1, std-dev=0, var=0, median=1, min=1 at (0,), max=1 at (0,), avg-magnitude=1"
     shape = "'masks' (dtype=float16, shape=(1, 4))"

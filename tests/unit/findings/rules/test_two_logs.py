@@ -127,3 +127,8 @@ def test_what_both_logs_show_is_listed_as_common(tmp_path: Path) -> None:
     weak = "\n> w Weakly-typed networks have been deprecated in TensorRT. You can use\n&&. end"
     found = report(BASE.replace("\n    &&. end", weak), BASE.replace("\n    &&. end", weak), tmp_path)
     assert [(one.code, one.sources) for one in found.common if one.code == "TF407"] == [("TF407", (0, 1))]
+
+
+def test_logs_without_layers_do_not_differ(tmp_path: Path) -> None:
+    bare = "&& 8.6.1 --fp16\n&&. end"
+    assert not [found for found in report(bare, bare, tmp_path).findings if found.code.startswith("TF9")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING
 
 from tests.support.for_each import for_each
@@ -210,6 +211,10 @@ def test_the_first_line_has_a_rate_a_time_and_an_accuracy_and_the_rest_stands_be
 )
 def test_a_comma_is_a_point_unless_it_groups(text: str, number: float) -> None:
     assert number_of(text) == number
+
+
+def test_what_is_no_number_is_nan() -> None:
+    assert isnan(number_of("-"))
 
 
 @for_each(
