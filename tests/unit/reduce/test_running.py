@@ -1,14 +1,15 @@
-"""The answer of a reduction as text."""
+"""The answer of a reduction as text, and the inputs that go with a model."""
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.support.answers import search_answer
 from trtforensics.bisection.session.lever import DescribedItem
 from trtforensics.reduce.failure import Failure
-from trtforensics.reduce.running import ControlSeen, OtherFailure, Recorded, Reduction, ReductionAnswer
+from trtforensics.reduce.running import ControlSeen, OtherFailure, Recorded, Reduction, ReductionAnswer, _of_range
 
 PASSED = ControlSeen("an Identity of x", ("good", "good"), ("probes/2", "probes/5"))
 
@@ -79,3 +80,13 @@ def test_the_control_is_shown_with_what_was_seen_of_it() -> None:
 def test_missed_failures_are_counted() -> None:
     assert "The check passed twice" not in answer(1)
     assert "The check passed 2 times on models that fail: passes were looked at again. More" in answer(1, missed=2)
+
+
+def test_inputs_that_must_tell_nothing_are_random_of_the_same_range() -> None:
+    value = np.array([-2.0, 0.5, 3.0, np.nan], np.float16)
+    other = _of_range(np.random.default_rng(1), value)
+    assert (other.dtype, other.shape) == (value.dtype, value.shape)
+    assert not np.any(other == value)
+    assert np.all((other >= -2) & (other <= 3))
+    for kept in (np.array([1, 2]), np.zeros((0, 2), np.float32)):  # indexes, and nothing to draw from
+        assert _of_range(np.random.default_rng(1), kept) is kept

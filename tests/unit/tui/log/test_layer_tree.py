@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.screens import SIZE, ScreenText, log_app, panes_of
 from trtforensics.tables import table
+from trtforensics.tui.log.layer_tree import LayerTree
 from trtforensics.tui.widgets.dialogs import Dialog
+from trtforensics.tui.widgets.virtual_list import NO_FILTER
 
 
 async def test_children_of_a_layer_come_when_it_is_opened_and_go_when_it_is_closed(
@@ -146,3 +150,16 @@ async def test_the_prompt_says_what_it_is_completes_values_and_keeps_what_it_can
         await pilot.press("escape", "slash", "ctrl+r", *"(a", "enter")
         assert " search regex\u203a (a" in screen_text(app)
         assert "is no regular expression" in screen_text(app)
+
+
+@for_each(
+    "index, kept_by, asked, why",
+    [
+        (None, NO_FILTER, "", "the log is still being read"),
+        ((), NO_FILTER, "a warp", "no layer: a warp"),
+        ((), NO_FILTER, "", "the log names no layers; those of trtexec --verbose and polygraphy -vv do"),
+    ],
+)
+def test_a_list_without_rows_says_why(index: object, kept_by: object, asked: str, why: str) -> None:
+    listed: Any = SimpleNamespace(_index=index, kept_by=kept_by, asked=asked)
+    assert LayerTree._why_empty(listed) == why
