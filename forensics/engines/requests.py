@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from trtforensics.model.log import Build, Fact, Tool
 from trtforensics.model.span import SourceSpan
+from trtforensics.render.headline import allowed_types
 
 TYPE_WORDS = {"fp32": "Float", "fp16": "Half", "bf16": "BFloat16", "int8": "Int8", "int32": "Int32"}
 """trtexec's words for types, and how the engine's dump spells them."""
@@ -79,9 +80,7 @@ def precision_fact(build: Build) -> Fact | None:
 
 def allows(build: Build, *types: str) -> bool:
     """Whether the build options allow one of these reduced types (``FP16``); False where the log does not say."""
-    fact = precision_fact(build)
-    printed = "" if fact is None else fact.value
-    return any(f"+{word}" in printed for word in types)
+    return not allowed_types(build).isdisjoint(types)
 
 
 def strongly_typed(build: Build) -> bool:

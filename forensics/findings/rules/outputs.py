@@ -84,35 +84,58 @@ def differs(case: Case) -> Iterator[Observation]:
         yield lost_values
         return
     fine = [note for note in notes if min(note.number("relative") or 0, note.number("absolute") or 0) < _EXACT]
-    quantised, outputs = is_quantised(case), _failed(case)
-    narrow = "INT8" if quantised else "FP16" if allows(case.build, "FP16", "BF16", "INT8") else ""
+    outputs = _failed(case)
+    narrow = "INT8" if is_quantised(case) else "FP16" if allows(case.build, "FP16", "BF16", "INT8") else ""
     gross = any((_part(output) or 0.0) >= _GROSS and not _is_of_few(output) for output in outputs)
     narrow = "" if gross and not any(output.holds_integers for output in outputs) else narrow
     unmet = f", by a tolerance that {narrow} cannot meet" if narrow and fine else ""
-    polygraphy_log = case.build.tool is Tool.POLYGRAPHY
-    float_run = polygraphy_run(case, *([] if polygraphy_log else ["--onnxrt"]), *CLOSE, reduced=False)
-    before = Step("Compare the model before its quantisation: Q/DQ nodes fix types that no flag makes FP32")
-    precision = precision_fact(case.build)
-    command = case.build.command or ""
-    reduced = re.search(rf"(?:{'|'.join(REDUCED)}|--best|--(?:trt-)?config\S*)\b", command)
-    float_command = not reduced and re.search(r"polygraphy\S* run .*--trt\b", command) is not None
-    said = precision.value.strip() == "FP32" if precision is not None else float_command
-    in_float = said and not quantised
-    how_large = _how_large(outputs, narrow or ("TF32" if in_float else ""))
-    few, rounded = bool(outputs) and all(map(_is_of_few, outputs)), how_large.endswith("may leave")
-    wrong = differs.variants["few"] if few else differs.variants["float"] if in_float and not rounded else ("", "")
-    first = Step("Find the first tensor that differs", polygraphy_run(case, *_MARK_ALL) if polygraphy_log else "")
+    how_large = _how_large(outputs, narrow or ("TF32" if _is_float(case) else ""))
+    rounded = how_large.endswith("may leave")
     names = {note.text("tensor") for note in notes} - {""}
+    (cause, fix), step = _way_on(case, outputs, how_large, narrow if unmet else "")
     yield from observe(
         notes,
         f"{'{names}' if names else 'An output'} differ{'s' * (len(names) < _SEVERAL)} from the reference{unmet}"
         f"{_how_far(case, outputs)}{how_large}{_recovered(case, outputs)}",
         names="tensor",
         severity=Severity.WARNING if (narrow or rounded) and len(fine) == len(notes) else None,
-        steps=() if rounded else (before if quantised else first if in_float else Step("Is FP32 right?", float_run),),
-        cause=wrong[0],
-        fix=wrong[1],
+        steps=() if rounded else (step,),
+        cause=cause,
+        fix=fix,
     )
+
+
+def _is_float(case: Case) -> bool:
+    """Whether a build is of FP32 alone, as its options say or what they leave out."""
+    precision, command = precision_fact(case.build), case.build.command or ""
+    reduced = re.search(rf"(?:{'|'.join(REDUCED)}|--best|--(?:trt-)?config\S*)\b", command)
+    float_command = not reduced and re.search(r"polygraphy\S* run .*--trt\b", command) is not None
+    said = precision.value.strip() == "FP32" if precision is not None else float_command
+    return said and not is_quantised(case)
+
+
+def _way_on(
+    case: Case, outputs: Sequence[ComparedOutput], how_large: str, too_fine_for: str
+) -> tuple[tuple[str, str], Step]:
+    """Return what is known of outputs that differ, and what to look at next."""
+    by_polygraphy = case.build.tool is Tool.POLYGRAPHY
+    if outputs and all(map(_is_of_few, outputs)):
+        known = "few"
+    elif too_fine_for == "FP16" and not how_large:
+        known = "finer"
+    else:
+        known = "float" if _is_float(case) and not how_large.endswith("may leave") else ""
+    if is_quantised(case):
+        step = Step("Compare the model before its quantisation: Q/DQ nodes fix types that no flag makes FP32")
+    elif known == "finer" and by_polygraphy:
+        kept = polygraphy_run(case, "--atol", "1e-2", "--rtol", "1e-2")
+        step = Step("Compare with a tolerance that FP16 can keep", kept)
+    elif _is_float(case):
+        step = Step("Find the first tensor that differs", polygraphy_run(case, *_MARK_ALL) if by_polygraphy else "")
+    else:
+        float_run = polygraphy_run(case, *([] if by_polygraphy else ["--onnxrt"]), *CLOSE, reduced=False)
+        step = Step("Is FP32 right?", float_run)
+    return differs.variants.get(known, ("", "")), step
 
 
 def _unjudged(case: Case) -> Iterator[Observation]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 
 from trtforensics.console.counting import grouped, listed
 from trtforensics.findings.case import Case
@@ -13,6 +14,7 @@ from trtforensics.findings.steps.commands import autocast, polygraphy, sanitize
 from trtforensics.knowledge.operators import import_of, is_operator, shipped_plugins
 from trtforensics.knowledge.periods import beyond
 from trtforensics.knowledge.table import rows
+from trtforensics.model.notes import Note
 from trtforensics.model.run import Program
 from trtforensics.model.span import SourceSpan
 
@@ -42,11 +44,10 @@ class _Failure:
 
 
 def _failures(case: Case) -> Iterator[_Failure]:
-    later = case.notes(*_BEHIND)
     for begin in case.notes("parse_failed"):
         tried = [n for n in case.notes("plugin_tried") if 0 < begin.span.line - n.span.line <= NEAR]
         tried = [n for n in tried if n.text("name").rpartition("::")[2] == begin.text("op") or not begin.text("op")]
-        mine = [note for note in later if 0 < note.span.line - begin.span.line <= NEAR]
+        mine = _behind(case, begin)
         mine += [n for n in case.notes(*_UNREGISTERED) if 0 < begin.span.line - n.span.line <= _BEFORE]
         node = next((note.text("node") for note in mine if note.kind == "node_name"), "")
         reason = next((note.text("text") for note in mine if note.kind == "parser_assertion"), "")
@@ -55,6 +56,18 @@ def _failures(case: Case) -> Iterator[_Failure]:
         around = sorted((note.span for note in (*tried, *mine)), key=lambda span: span.line)
         inner = next((name for note in mine if note.kind == "plugin_unknown" and (name := note.text("name"))), "")
         yield _Failure(begin.text("op"), begin.text("index"), node, reason, (begin.span, *around), inner)
+
+
+def _behind(case: Case, begin: Note) -> list[Note]:
+    """Return what stands near the line about a node, or near what it is told by before the next: dumps may be long."""
+    ahead = (note.span.line for note in case.notes("parse_failed") if note.span.line > begin.span.line)
+    last, end = min(ahead, default=inf), float(begin.span.line + NEAR)
+    mine: list[Note] = []
+    for note in case.notes(*_BEHIND, "dumped_node"):
+        if begin.span.line < note.span.line <= end:
+            mine += [note] * (note.kind in _BEHIND)
+            end = max(end, min(note.span.line + NEAR, last - 1))
+    return mine
 
 
 def _no_importer(reason: str) -> bool:
@@ -229,7 +242,8 @@ def plugin(case: Case) -> Iterator[Observation]:
     """Report the refusal where no line names the node, which TF101 would."""
     cited = {span for failure in _failures(case) if _no_importer(failure.reason) for span in failure.spans}
     parsing = [note for note in case.notes("parse_failed") if note.span in cited]
-    notes = [note for note in case.notes("importer_plugin") if not near(note.span.line, parsing)]
+    refused = [note for note in case.notes("importer_plugin") if note.span not in cited]
+    notes = [note for note in refused if not near(note.span.line, parsing)]
     if case.notes("parse_failed") and not notes and not cited:  # else an engine is loaded (TF609)
         unknown = case.notes("plugin_unknown")
         yield from observe(unknown, "No plugin {names} is registered: a custom op without its library", names="name")

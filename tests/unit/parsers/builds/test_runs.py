@@ -211,6 +211,7 @@ FAILED_PARTS = {
     "IExecutionContext::enqueueV3: Error Code 3: API Usage Error": "inference failed",
     "[executionContext.cpp::enqueueInternal::7] Error Code 3: API Usage Error (none)": "inference failed",
     "No block in the forward function (/tmp/nightlybuild/cache.cpp:7)": "inference failed",
+    "Could not find any implementation for node {ForeignNode[ONNXTRT_cast_7.../parser/Mul]}.": "build failed",
     "[foreignBuilderUtils.cpp::kind::7] Error Code 9: Internal Error (none)": "build failed",
 }
 SURVIVED = {
