@@ -104,6 +104,14 @@ def test_percentile_and_entropy_cut_a_lone_outlier_and_max_does_not() -> None:
     assert ranges["entropy"]["x"] > 0.9
 
 
+def test_entropy_keeps_128_steps_whose_shares_are_unlike() -> None:
+    # Of 2048 bins the first 128 hold all but an outlier, by turns many and few: a wider range would mix them.
+    middles = (np.arange(128) + 0.5) / 2048
+    values = np.append(np.repeat(middles, np.where(np.arange(128) % 2, 1000, 10)), 1.0)
+    ranges: Any = ranges_of(Values(values), ["x"], ["entropy"])  # type: ignore[arg-type]
+    assert ranges["entropy"]["x"] == pytest.approx(128 / 2048)
+
+
 def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     what_if(network(), tmp_path, "--precision", "int8", "--check", "true", status=2)
     assert "--check: has no use with --precision int8. Leave it out." in capsys.readouterr().err

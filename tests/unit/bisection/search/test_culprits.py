@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.for_each import for_each
 from tests.support.searches import answered, bad_with, builds
 from trtforensics.bisection.search import Ask, Item, Outlook, Result, Search, Status, Verdict
+from trtforensics.bisection.search.culprits import Sweep
+from trtforensics.bisection.search.minimal import MinimalSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,3 +163,15 @@ def test_the_outlook_of_a_search_that_ended_is_nothing() -> None:
     answered(search, bad_with({2}))
     atoms = tuple(frozenset({index}) for index in range(8))
     assert search.outlook() == Outlook(0.0, 0, frozenset(), (frozenset({2}),), atoms)
+
+
+def test_groups_are_swept_only_behind_items_that_are_bad_alone() -> None:
+    def atoms_of(mask: int) -> list[Any]:
+        return [SimpleNamespace(mask=1 << item) for item in range(mask.bit_length()) if mask >> item & 1]
+
+    singles = [MinimalSet(members=1 << item, inside=1 << item) for item in range(3)]
+    parts: Any = SimpleNamespace(most_room=8), SimpleNamespace(atoms_of=atoms_of)
+    rest = (1 << 100) - (1 << 4)
+    assert Sweep(*parts).groups(singles, rest)
+    for other in (replace(singles[2], alone=False), replace(singles[2], members=0b1100)):
+        assert Sweep(*parts).groups([*singles[:2], other], rest) == []
