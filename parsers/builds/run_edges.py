@@ -21,6 +21,8 @@ from trtforensics.parsers.lines.events import Events
 
 PROGRAMS = [*rows("programs", "trtforensics.parsers.builds")]
 """What shows each program: its loggers, kinds of line that only it prints, weak ones, and command lines."""
+_ANSWER, _MACHINE, _OF_SYSTEM = (regex(row["kinds"]) for row in PROGRAMS if not row["program"])
+"""A line with what a program measured; a heading that names a GPU; a command that lists, copies, installs, compiles."""
 _PROMPTS = ("prompt", "typed_other", "typed_by_root", "typed_in_windows", "typed_themed", "cell")
 _OPENINGS = {"typed_trtexec": "trtexec", "typed_polygraphy": "polygraphy"}
 _OPENINGS |= {"typed_python": "python", "typed_here": "./", "typed_make": "make "}
@@ -29,13 +31,8 @@ _FENCE = regex(r"\s*```(?P<code>python|py\b|c\+\+|cpp|diff|json|ya?ml|cmake|xml)
 _SET_UP = regex(r"\.py:[0-9]+ [A-Z]+\] (?:Running|Detected|Generated) ")
 _MOST_TYPED = 8
 """Runs of typed commands, whatever they start, that a text is taken apart into."""
-_MACHINE = regex(
-    r"\s*(?:(?:#{1,6}|=+|\*+|-+) |(?:On|GPU|Device|Running on)\b)(?=[^=|;{}()]{3,80}$).*?(?<![\w-])"
-    r"((?i:(?:(?:jetson|[rg]tx|tesla|quadro|agx|xavier|orin|nano|nx|tx[12])\b ?(?:[0-9]{3,4}\w*)?)+)"
-    r"|(?:[ABHLV][0-9]{2,4}|[LPT]4)\b)"
-)
 _OF_EXCERPT = 2000
-"""A heading that names a GPU; the most lines of a text in which somebody pasted what several machines print."""
+"""The most lines of a text in which somebody pasted what several machines print."""
 _NEAR_END = 3
 """Lines from the end of a block in which it may say how it ended."""
 _VERSION = "TensorRT version"
@@ -47,10 +44,6 @@ _RUNNER = regex(r"(\w+-runner-N0)-([0-9/]+-[0-9:]+)$")
 """The name that Polygraphy gives the first runner of a kind in a process, with the time of it."""
 _COMMANDS = [(regex(row["kinds"]), Program(row["program"])) for row in PROGRAMS if row["by"] == "command"]
 _BEFORE_COMMAND = regex(r"(?:[!%]|time |sudo |[A-Z_]\w*=\S+ )+")
-_OF_SYSTEM = regex(next(row["kinds"] for row in PROGRAMS if row["by"] == "system"))
-"""A command of the system, which is no run: it lists, copies, installs or compiles."""
-_ANSWER = regex(r"(?i)(?<![\w-])(?:fps|qps|latency|throughput|infer\w*|accuracy|time)\b.{0,40}\d|\d ?(?:ms|fps)\b")
-"""A line with what a program measured."""
 
 
 def program_of(command: str) -> Program | None:
@@ -87,9 +80,7 @@ class RunEdges:
         starts = sorted({moved.get(start, start) for start in starts})
         self.begins = sorted(set(moved.values()))
         scripts = [*self._log.lines("own_options"), *self._first_lines][:1]
-        typed = any(line < min(starts[1:], default=0) for line, _ in self._commands)
-        tells = self._answered if typed else self._tells
-        if len(starts) > 1 and starts[1] in self.begins and scripts != [1] and not tells(1, starts[1] - 1):
+        if len(starts) > 1 and starts[1] in self.begins and scripts != [1] and not self._tells(1, starts[1] - 1):
             del starts[1]
             self.begins.remove(1)
         self.edges: Positions = np.array([*starts, lines + 1], np.int64)
@@ -122,9 +113,13 @@ class RunEdges:
 
     @cached_property
     def _answers(self) -> list[int]:
-        """The lines in which a program that somebody started tells what it measured, or how it ended."""
+        """The lines behind a command or a machine in which a program tells what it measured, or how it ended."""
+        begun = [line for line, _ in (*self._commands[:1], *self._machine_headings[:1])]
+        if self._cells or not begun:
+            return self._made if self._cells else []
         measured = (line for line, text in self._log.each("untyped", "text") if _ANSWER.search(text))
-        return sorted([*self._made, *measured, *self._log.lines(*ENDS, "own_end", "said_error")])
+        every = [*self._made, *measured, *self._log.lines(*ENDS, "own_end", "said_error")]
+        return sorted(line for line in every if line > min(begun))
 
     @cached_property
     def _verdicts(self) -> list[int]:
@@ -142,9 +137,11 @@ class RunEdges:
         return max(last - first + 1 - (high - low), 0)
 
     def _tells(self, first: int, last: int) -> bool:
-        """Whether such a line stands between two, or in a notebook one of a cell that is a run without it."""
-        made = self._made if self._cells else []
-        return self.own_lines(first, last) > 0 or bisect_left(made, first) < bisect_right(made, last)
+        """Whether a logger writes between two lines, or a program that somebody started, before a fence."""
+        place = bisect_left(self._answers, first)
+        answer = self._answers[place] if place < len(self._answers) else last + 1
+        is_answered = answer <= last and not any(first <= fence < answer for fence in self._fences)
+        return is_answered or self.own_lines(first, last) > 0
 
     def first_own(self, first: int) -> int:
         """Return the first such line from a line on."""
@@ -259,27 +256,25 @@ class RunEdges:
         Of many runs only those count that start a program known to drive TensorRT, which writes: others tell little.
         """
         stops = sorted({*begins, *(line for line, _ in self._commands), self._log.last_line + 1})
-        typed = [(line, stops[bisect_right(stops, line)] - 1, command) for line, command in self._commands]
-        starting = (each for each in typed if not _OF_SYSTEM.match(_BEFORE_COMMAND.sub("", each[2])))
-        answered = [line for line, last, _ in starting if self._answered(line + 1, last)]
-        known = (each for each in typed if program_of(each[2]) is not None or each[0] in self._cells)
-        telling = (line for line, last, _ in known if self._tells(line + 1, last))
-        yield from answered if len({*begins, *answered}) <= _MOST_TYPED else telling
+        spans = {line: (line + 1, stops[bisect_right(stops, line)] - 1) for line, _ in self._commands}
+        own = [line for line, typed in self._commands if not _OF_SYSTEM.match(_BEFORE_COMMAND.sub("", typed))]
+        told = [line for line in own if self._tells(*spans[line])]
+        known = {line for line, typed in self._commands if program_of(typed) is not None} | self._cells
+        is_few = self._cells or len({*begins, *told}) <= _MOST_TYPED
+        yield from (line for line in told if is_few or (line in known and self.own_lines(*spans[line])))
+
+    @cached_property
+    def _machine_headings(self) -> list[tuple[int, str]]:
+        """The headings that name a GPU, in small letters, by their lines."""
+        texts = self._log.each("untyped", "text") if self._log.last_line <= _OF_EXCERPT else ()
+        return [(line, match[1].lower().strip()) for line, text in texts if (match := _MACHINE.match(text))]
 
     def _machines(self, _: Sequence[int]) -> Iterator[int]:
         """Give the headings that name another GPU than the one before, where programs write behind each."""
-        texts = self._log.each("untyped", "text") if self._log.last_line <= _OF_EXCERPT else ()
-        headings = [(line, match[1]) for line, text in texts if (match := _MACHINE.match(text))]
-        ends = [line for line, _ in headings[1:]] + [self._log.last_line + 1]
-        told = [each for each, end in zip(headings, ends, strict=False) if self._tells(each[0] + 1, end - 1)]
-        yield from (line for (_, was), (line, machine) in pairwise(told) if machine.lower() != was.lower())
-
-    def _answered(self, first: int, last: int) -> bool:
-        """Whether a program that somebody typed says something between two lines, or before a fence there."""
-        if self._tells(first, last):
-            return True
-        answer = min((line for line in self._answers if first <= line <= last), default=last + 1)
-        return answer <= last and not self._cells and not any(first <= fence < answer for fence in self._fences)
+        ends = [*(line - 1 for line, _ in self._machine_headings[1:]), self._log.last_line]
+        both = zip(self._machine_headings, ends, strict=False)
+        told = [(line, machine) for (line, machine), end in both if self._tells(line + 1, end)]
+        yield from (line for (_, was), (line, machine) in pairwise(told) if machine != was)
 
     def _typed_before(self, begin: int, starts: Sequence[int]) -> int:
         """Return the line of the command that started what begins here, if that stands right before it."""

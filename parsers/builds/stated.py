@@ -17,7 +17,7 @@ from trtforensics.model.deferred import regex
 from trtforensics.model.run import StatedName
 from trtforensics.parsers.builds.run_edges import typed_commands
 from trtforensics.parsers.builds.views import LinesView
-from trtforensics.parsers.notation.sides import BEFORE, FORMS, UNKNOWN, begun_by, in_runs, is_steady, side_of
+from trtforensics.parsers.notation.sides import BEFORE, FORMS, UNKNOWN, begun_by, is_steady, side_of
 
 _Figure = tuple[StatedName, str]
 _Stated = tuple[int, float, StatedName]
@@ -124,10 +124,7 @@ def of_titles(log: LinesView, found: list[_Stated], others: list[_Stated]) -> li
     """
     if not found and not others:
         return []
-    texts = ((line, _FORMS["run"].match(str(text))) for line, text in log.each("untyped", "text"))
-    headings = grouped(((line, head[1], head[2]) for line, head in texts if head), lambda head: head[1])
-    of_forms = {form: [(line, text) for line, _, text in each] for form, each in headings.items()}
-    found = [*in_runs(_by_sides(log, [*_by_side(found), *others]), of_forms)]
+    found = _by_sides(log, [*_by_side(found), *others])
     if log.has("own_options"):  # runs of one script are told apart as they are
         return found
     titles = titles_of(log, {line for line, *_ in found})

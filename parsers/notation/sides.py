@@ -5,10 +5,7 @@ setting (``precision: int8``), a label of another figure (``PyTorch time: 9 ms``
 """
 
 import re
-from bisect import bisect_right
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import inf
 from statistics import median
@@ -16,7 +13,6 @@ from statistics import median
 from trtforensics.console.counting import grouped
 from trtforensics.knowledge.table import rows
 from trtforensics.model.deferred import regex
-from trtforensics.model.run import StatedName
 
 _ROWS = grouped(rows("sides", "trtforensics.parsers.notation"), lambda row: row["of"])
 _WORDS = [
@@ -38,7 +34,7 @@ _COMPILED = {"torch.compile", "CUDA"}
 _HASTE = {"TF32": 1, "FP16": 2, "BF16": 2, "INT8": 3, "FP8": 3, "INT4": 4}
 _LONGEST, _LEFT = 110, 24
 """Characters of a line that begins a side, and of what a heading may say besides."""
-_NEAR, _MOST, _APART, _MADE, _NEXT, _RUNS = 0.2, 0.75, 2, 1000, 3, 8
+_NEAR, _MOST, _APART, _MADE, _NEXT = 0.2, 0.75, 2, 1000, 3
 """Figures are of one side if so large a part of them lies so near to their median. A first figure stands apart if it is
 so many times the median of several others, or the only other; so many behind it are looked at. The most runs."""
 
@@ -98,33 +94,3 @@ def is_apart(values: Sequence[float], *, is_rate: bool = False) -> bool:
     is_alike = is_steady(rest) or (first >= _APART * max(rest) and sorted(rest, reverse=True) != rest)
     is_alone = first > (1 + _NEAR) * max(rest[:_NEXT])
     return is_alike and is_alone and 0 < least < inf and first >= max(least, *rest)
-
-
-def in_runs(
-    found: Sequence[tuple[int, float, StatedName]], headings: Mapping[str, Sequence[tuple[int, str]]]
-) -> Sequence[tuple[int, float, StatedName]]:
-    """Tell apart the figures of runs that follow each other: below headings of one form, or from a build on.
-
-    Each run has figures of the same names, some of them often, and none of these stands before the first.
-    """
-    names = grouped((each for each in found if not each[2].row), lambda each: replace(each[2], side=""))
-    for starts in (*headings.values(), *_begun(names)):
-        if not 1 < len({label for _, label in starts}) == len(starts) <= _RUNS:
-            continue
-        firsts = [line for line, _ in starts]
-        parts = {name: Counter(bisect_right(firsts, line) for line, *_ in each) for name, each in names.items()}
-        whole = {name for name, of in parts.items() if {*of} == {*range(1, len(starts) + 1)}}
-        whole -= {name for name in whole if any(each.side for _, _, each in names[name])}
-        if any(min(parts[name].values()) > 1 for name in whole):
-            return [
-                (line, value, replace(name, side=starts[bisect_right(firsts, line) - 1][1]) if name in whole else name)
-                for line, value, name in found
-            ]
-    return found
-
-
-def _begun(names: Mapping[StatedName, Sequence[tuple[int, float, StatedName]]]) -> Iterator[Sequence[tuple[int, str]]]:
-    """Give the lines at which a run begins, for each figure that a program states at its start."""
-    for name, each in names.items():
-        if FORMS["start"].search(name.name):
-            yield [(line, f"run {number}") for number, (line, *_) in enumerate(each, 1)]
