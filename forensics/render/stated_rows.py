@@ -212,7 +212,7 @@ def _gain(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> tuple[str,
     rests = {_SIDE.sub("", side).strip(" _-") for side in sides if not side.startswith("before ")} - {""}
     is_usual = not _FORMS["once"].search(name.name)  # a first call holds what is loaded and built
     comparable = len(sides) > 1 and len(rests) <= 1 and (is_rate or is_accuracy or _is_time(name)) and is_usual
-    if low <= 0 or not comparable or high < (1 + _LOST if is_accuracy else _TIMES) * low:
+    if low <= 0 or not comparable or high >= _MADE * low or high < (1 + _LOST if is_accuracy else _TIMES) * low:
         return None
     if not all(_SIDE.search(side) or side_of(side) for side in sides):
         return None
@@ -243,10 +243,7 @@ def _quotient(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> str:
     times = " to ".join(dict.fromkeys(f"{ratio:.3g}" for ratio in (ratios[0], ratios[-1])))
     lines = sorted({sides[other][0][2].line, sides[first][0][2].line})
     where = f", lines {lines[0]} and {lines[1]}" if len(lines) > 1 else ""
-    is_one = len(sides[first]) == len(sides[other]) == 1
-    if is_one and ratios[0] >= _MADE:
-        return ""
-    is_one = is_one and not _is_rate(name) and not _OF_MANY.search(name.key)
+    is_one = len(sides[first]) == len(sides[other]) == 1 and not _is_rate(name) and not _OF_MANY.search(name.key)
     once = ", each printed once: a first call may be in it" * (is_one and ratios[0] >= _DOUBTED)
     return f" ({first} is {times} {how} {other}{where}{once})"
 

@@ -60,6 +60,11 @@ def typed_commands(view: LinesView) -> list[tuple[int, str]]:
     return sorted(dict(reversed(rows)).items())
 
 
+def of_programs(typed: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the commands that start a program, which is none of the system's."""
+    return [(line, command) for line, command in typed if not _OF_SYSTEM.match(_BEFORE_COMMAND.sub("", command))]
+
+
 class RunEdges:
     """Cuts the lines of a log into builds and into runs.
 
@@ -100,6 +105,12 @@ class RunEdges:
         return typed_commands(self._log)
 
     @cached_property
+    def _machines(self) -> Mapping[int, str]:
+        """The headings that name a GPU, in small letters, by their lines."""
+        texts = self._log.each("untyped", "text") if self._log.last_line <= _OF_EXCERPT else ()
+        return {line: match[1].lower().strip() for line, text in texts if (match := _MACHINE.match(text))}
+
+    @cached_property
     def _cells(self) -> set[int]:
         """The lines where cells of a notebook begin: what each of them prints is a run."""
         return {*self._log.lines("cell")}
@@ -114,7 +125,7 @@ class RunEdges:
     @cached_property
     def _answers(self) -> list[int]:
         """The lines behind a command or a machine in which a program tells what it measured, or how it ended."""
-        begun = [line for line, _ in (*self._commands[:1], *self._machine_headings[:1])]
+        begun = [*(line for line, _ in self._commands), *self._machines]
         if self._cells or not begun:
             return self._made if self._cells else []
         measured = (line for line, text in self._log.each("untyped", "text") if _ANSWER.search(text))
@@ -172,7 +183,7 @@ class RunEdges:
             if ended or bisect_left(heads, begin) < bisect_left(heads, following):
                 begins.append(begin)
         divided = (self._without_heads, self._with_options_again, self._fenced, self._with_runners_again, self._scripts)
-        for further in (*divided, self._typed_runs, self._machines):
+        for further in (*divided, self._typed_runs):
             begins = sorted({*begins, *further(begins)})
         return [begin for begin in begins if begin <= self._limit]
 
@@ -251,30 +262,20 @@ class RunEdges:
                 yield first
 
     def _typed_runs(self, begins: Sequence[int]) -> Iterator[int]:
-        """Give the commands and cells behind which a program writes what no other run begins with.
+        """Give the commands, cells and other machines' headings behind which is what no other run begins with.
 
         Of many runs only those count that start a program known to drive TensorRT, which writes: others tell little.
         """
-        stops = sorted({*begins, *(line for line, _ in self._commands), self._log.last_line + 1})
-        spans = {line: (line + 1, stops[bisect_right(stops, line)] - 1) for line, _ in self._commands}
-        own = [line for line, typed in self._commands if not _OF_SYSTEM.match(_BEFORE_COMMAND.sub("", typed))]
-        told = [line for line in own if self._tells(*spans[line])]
-        known = {line for line, typed in self._commands if program_of(typed) is not None} | self._cells
+        typed = dict(of_programs(self._commands))
+        limits = pairwise([*self._machines, self._log.last_line + 1])
+        machines = [first for first, behind in limits if self._tells(first + 1, behind - 1)]
+        others = {line for was, line in pairwise(machines) if self._machines[was] != self._machines[line]}
+        stops = sorted({*begins, *others, *(line for line, _ in self._commands), self._log.last_line + 1})
+        spans = {line: (line + 1, stops[bisect_right(stops, line)] - 1) for line in sorted({*typed, *others})}
+        told = [line for line, span in spans.items() if self._tells(*span)]
+        known = {line for line, command in typed.items() if program_of(command) is not None} | self._cells
         is_few = self._cells or len({*begins, *told}) <= _MOST_TYPED
         yield from (line for line in told if is_few or (line in known and self.own_lines(*spans[line])))
-
-    @cached_property
-    def _machine_headings(self) -> list[tuple[int, str]]:
-        """The headings that name a GPU, in small letters, by their lines."""
-        texts = self._log.each("untyped", "text") if self._log.last_line <= _OF_EXCERPT else ()
-        return [(line, match[1].lower().strip()) for line, text in texts if (match := _MACHINE.match(text))]
-
-    def _machines(self, _: Sequence[int]) -> Iterator[int]:
-        """Give the headings that name another GPU than the one before, where programs write behind each."""
-        ends = [*(line - 1 for line, _ in self._machine_headings[1:]), self._log.last_line]
-        both = zip(self._machine_headings, ends, strict=False)
-        told = [(line, machine) for (line, machine), end in both if self._tells(line + 1, end)]
-        yield from (line for (_, was), (line, machine) in pairwise(told) if machine != was)
 
     def _typed_before(self, begin: int, starts: Sequence[int]) -> int:
         """Return the line of the command that started what begins here, if that stands right before it."""

@@ -17,7 +17,7 @@ from trtforensics.model.log import OnnxNode
 from trtforensics.model.run import POLYGRAPHY_READERS, Phase, PhaseName, Program, Run, RunResult
 from trtforensics.parsers.builds.comparisons import comparisons
 from trtforensics.parsers.builds.header import names_version
-from trtforensics.parsers.builds.run_edges import PROGRAMS, RunEdges, program_of, typed_commands
+from trtforensics.parsers.builds.run_edges import PROGRAMS, RunEdges, of_programs, program_of, typed_commands
 from trtforensics.parsers.builds.run_outcomes import ENDS, STEPS, RunEvidence, polygraphy_tool, verdicts
 from trtforensics.parsers.builds.views import LinesView, Log
 
@@ -121,8 +121,7 @@ def _command(view: LinesView) -> tuple[int, str | None]:
     printed = (row for kind in ("banner", "poly_run", "poly_verdict") for row in view.each(kind, "command"))
     typed = typed_commands(view)
     known = (row for row in typed if program_of(row[1]) is not None)
-    others = (row for row in typed if row[0] == view.first_line or _OTHER_PROGRAM.match(row[1]))
-    return next((row for row in chain(printed, known, others) if row[1] is not None), (0, None))
+    return next((row for row in chain(printed, known, of_programs(typed)) if row[1]), (0, None))
 
 
 _MODE = regex(rf"polygraphy(?:\.exe)? ((?:run|convert)\b|(?:{'|'.join(POLYGRAPHY_READERS)})(?: [a-z-]+(?!\S))?)")
@@ -131,10 +130,6 @@ _MODE = regex(rf"polygraphy(?:\.exe)? ((?:run|convert)\b|(?:{'|'.join(POLYGRAPHY
 def _subcommand(view: LinesView, command: str) -> str:
     mode, tool = _MODE.search(command), polygraphy_tool(view)
     return mode[1] if mode else tool["subcommand"] if tool else ""
-
-
-_OTHER_PROGRAM = regex(r"(?!pip|apt|git |make|cmake|docker|curl|wget|sudo )\S*[./]\S* (?:.* )?--?\w")
-"""A command that starts a program with options, which is none of the system's."""
 
 
 def _phases(view: LinesView) -> Iterator[Phase]:
