@@ -8,7 +8,6 @@ profile. Only where there is no profile, it is what the autotuner took for the l
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from itertools import pairwise
 from math import isfinite
 from operator import itemgetter
@@ -62,9 +61,8 @@ def results(log: Log, passes: Passes) -> Sequence[tuple[RunResult, ...]]:
         read = [(line, key, scale(number * factor)) for line, number in rows if not passes.discarded(line)]
         owned.setdefault(key, []).extend(line for line, *_ in read)
         readings += read
-    calibrated = log.lines("calibration_started")
-    graphs = {line: bisect_left(calibrated, line) for line in log.lines("calibration_graph")}
-    calibrating = [range(line, calibrated[place]) for line, place in graphs.items() if place < len(calibrated)]
+    both = zip(log.lines("calibration_graph"), log.lines("calibration_started"), strict=False)
+    calibrating = [range(graph, started) for graph, started in both]
     everything: list[tuple[int, str, float | Mapping[str, float], StatedName | None]]
     everything = [(*reading, None) for reading in readings if not any(reading[0] in lines for lines in calibrating)]
     known = {line for kind in _KNOWN for line in log.lines(kind)}

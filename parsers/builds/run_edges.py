@@ -62,7 +62,8 @@ def typed_commands(view: LinesView) -> list[tuple[int, str]]:
 
 def of_programs(typed: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
     """Return the commands that start a program, which is none of the system's."""
-    return [(line, command) for line, command in typed if not _OF_SYSTEM.match(_BEFORE_COMMAND.sub("", command))]
+    own = ((line, command) for line, command in typed if command)
+    return [(line, command) for line, command in own if not _OF_SYSTEM.match(_BEFORE_COMMAND.sub("", command))]
 
 
 class RunEdges:
@@ -84,7 +85,7 @@ class RunEdges:
         moved |= {begin: self._set_up_before(begin) for begin in begins if moved[begin] == begin}
         starts = sorted({moved.get(start, start) for start in starts})
         self.begins = sorted(set(moved.values()))
-        scripts = [*self._log.lines("own_options"), *self._first_lines][:1]
+        scripts = self._log.lines("own_options")[:1]
         if len(starts) > 1 and starts[1] in self.begins and scripts != [1] and not self._tells(1, starts[1] - 1):
             del starts[1]
             self.begins.remove(1)
@@ -223,19 +224,10 @@ class RunEdges:
                 known = {name: time}
 
     def _scripts(self, _: Sequence[int]) -> Iterator[int]:
-        """Give where a script prints what argparse read again, not twice at one launch, or a build its first line."""
+        """Give where a script prints what argparse read again, not twice at one launch."""
         for (before, was), (line, text) in pairwise(self._log.each("own_options", "text")):
             if text != was or any(before < made < line for made in self._made):
                 yield line
-        yield from self._first_lines[1:]
-
-    @cached_property
-    def _first_lines(self) -> list[int]:
-        """The first line of a build by CMake, where attempts follow that begin with it too."""
-        texts = [*self._log.each("untyped", "text")] if self._log.has("of_cmake") else []
-        again = [line for line, text in texts if text == texts[0][1]]
-        ends = self._log.lines("build_stopped", "own_end_built", *RAISED)
-        return again if all(any(one < end < two for end in ends) for one, two in pairwise(again)) else []
 
     @cached_property
     def _fences(self) -> Mapping[int, bool]:
@@ -264,18 +256,17 @@ class RunEdges:
     def _typed_runs(self, begins: Sequence[int]) -> Iterator[int]:
         """Give the commands, cells and other machines' headings behind which is what no other run begins with.
 
-        Of many runs only those count that start a program known to drive TensorRT, which writes: others tell little.
+        Of many runs only those count in which a logger writes: others tell little.
         """
-        typed = dict(of_programs(self._commands))
+        typed = {*self._cells, *(line for line, _ in of_programs(self._commands))}
         limits = pairwise([*self._machines, self._log.last_line + 1])
         machines = [first for first, behind in limits if self._tells(first + 1, behind - 1)]
         others = {line for was, line in pairwise(machines) if self._machines[was] != self._machines[line]}
         stops = sorted({*begins, *others, *(line for line, _ in self._commands), self._log.last_line + 1})
         spans = {line: (line + 1, stops[bisect_right(stops, line)] - 1) for line in sorted({*typed, *others})}
         told = [line for line, span in spans.items() if self._tells(*span)]
-        known = {line for line, command in typed.items() if program_of(command) is not None} | self._cells
         is_few = self._cells or len({*begins, *told}) <= _MOST_TYPED
-        yield from (line for line in told if is_few or (line in known and self.own_lines(*spans[line])))
+        yield from (line for line in told if is_few or self.own_lines(*spans[line]))
 
     def _typed_before(self, begin: int, starts: Sequence[int]) -> int:
         """Return the line of the command that started what begins here, if that stands right before it."""

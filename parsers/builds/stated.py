@@ -15,7 +15,6 @@ from trtforensics.console.counting import grouped, unlike_parts
 from trtforensics.knowledge.table import rows
 from trtforensics.model.deferred import regex
 from trtforensics.model.run import StatedName
-from trtforensics.parsers.builds.run_edges import typed_commands
 from trtforensics.parsers.builds.views import LinesView
 from trtforensics.parsers.notation.sides import BEFORE, FORMS, UNKNOWN, begun_by, is_steady, side_of
 
@@ -139,8 +138,7 @@ def of_titles(log: LinesView, found: list[_Stated], others: list[_Stated]) -> li
 def titles_of(log: LinesView, figures: Container[int]) -> list[_Titled]:
     """Return the lines that may say of what figures are, but those with figures, and their forms and texts."""
     kinds = (*((kind, "name") for kind in _LOADED), ("untyped", "text"))
-    texts = {line: str(text) for kind, field in kinds for line, text in log.each(kind, field) if text}
-    said = sorted({**texts, **dict(typed_commands(log))}.items())
+    said = sorted({line: str(text) for kind, field in kinds for line, text in log.each(kind, field) if text}.items())
     return [(line, title) for line, text in said if line not in figures and (title := _title(text)) is not None]
 
 

@@ -29,8 +29,6 @@ FORMS = {of: regex(_ROWS[of][0]["pattern"]) for of in _ROWS}
 UNKNOWN = {"framework": "", "type": "", "device": ""}
 _ENGINES = {"TF-TRT", "torch2trt"}
 """What runs engines of TensorRT without its name."""
-_COMPILED = {"torch.compile", "CUDA"}
-"""What has kernels of its own, which may be as fast."""
 _HASTE = {"TF32": 1, "FP16": 2, "BF16": 2, "INT8": 3, "FP8": 3, "INT4": 4}
 _LONGEST, _LEFT = 110, 24
 """Characters of a line that begins a side, and of what a heading may say besides."""
@@ -55,7 +53,8 @@ def haste_of(text: str) -> tuple[bool, int] | None:
     """Return by what a side that a text names should be faster than another: TensorRT, then fewer bits of its type."""
     side = side_of(text)
     is_engine = "TensorRT" in side.get("framework", "") or side.get("framework") in _ENGINES
-    is_compared = side.keys() & {"framework", "type"} and side.get("framework") not in _COMPILED
+    has_kernels = side.get("framework") in {"torch.compile", "CUDA"}  # of its own, which may be as fast
+    is_compared = side.keys() & {"framework", "type"} and not has_kernels
     return (is_engine, _HASTE.get(side.get("type", ""), 0)) if is_compared else None
 
 

@@ -526,26 +526,6 @@ def test_a_result_that_does_not_count_is_no_success_by_its_accuracy(load: Load) 
     assert {result.key: result.value for result in other.results} == {"throughput_qps": 71.5}
 
 
-ATTEMPTS = """\
--- The CXX compiler identification is GNU 13.3.0
-{}
--- The CXX compiler identification is GNU 13.3.0
--- Build files have been written to: /nest
-"""
-
-
-@pytest.mark.parametrize(
-    ("between", "endings"),
-    [
-        ("-- Configuring incomplete, errors occurred!", [Ending.FAILED, Ending.PASSED]),
-        ("-- Detecting CXX compile features", [Ending.PASSED]),
-    ],
-)
-def test_attempts_to_build_a_program_are_runs(load: Load, between: str, endings: list[Ending]) -> None:
-    log = load("[TRT] [I] Loaded engine size: 7 MiB\n" + ATTEMPTS.format(between))
-    assert [run.outcome.ending for run in log.runs] == endings
-
-
 def test_what_a_harness_says_before_its_banner_is_of_the_run_that_follows(load: Load) -> None:
     said = "[2025-01-01 10:00:00,000 main.py:249 INFO] Running harness for net\n"
     log = load(said + MLPERF.format("VALID") + said + "batch : 1\n" + MLPERF.format("VALID"))
