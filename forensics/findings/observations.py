@@ -93,7 +93,9 @@ def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observa
             names = [n for b in before for n in case.notes("node_name") if 0 <= n.span.line - b.span.line <= NEAR]
             node = note.text("node") or next((n.text("node") for n in names), "")  # the parser dumps the node there
             texts.append((_who(note, before, node) + note.text("text"), note, before, node))
-    for alike in grouped(texts, lambda each: _NUMBER.sub("#", each[0])).values():
+    forms = [(_NUMBER.sub("#", title), _NUMBER.sub("#", note.text("text"))) for title, note, *_ in texts]
+    whole = {bare: title for title, bare in sorted(forms, key=lambda form: len(form[0]))}  # said again with its place
+    for alike in grouped(texts, lambda each: whole.get(form := _NUMBER.sub("#", each[0]), form)).values():
         title = alike[0][0]
         begun = [note for _, _, before, _ in alike for note in before][:1]
         yield Observation(

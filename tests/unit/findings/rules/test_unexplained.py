@@ -108,6 +108,16 @@ def test_an_error_in_a_table_whose_cell_goes_on_below_is_read_whole(tmp_path: Pa
     assert told == [("unable to load model 'net', the warp type is not mauve", 2)]
 
 
+def test_an_assertion_that_is_said_again_with_its_place_is_one_error(tmp_path: Path) -> None:
+    said = '(channels < kMOST) && "More channels than this kernel takes"'
+    log = (
+        f"[F] [TRT] Assertion failed: {said}\n"
+        f"[E] [TRT] C:/a/b.h (7) - Assertion Error in nvinfer1::checkChannels: 0 ({said})\n"
+    )
+    (found,) = report_on(log, tmp_path).findings
+    assert [each.span.line for each in found.evidence] == [1, 2]
+
+
 def test_no_engine_for_a_refitter_is_what_other_errors_led_to(tmp_path: Path) -> None:
     said = "[E] Error[2]: [r.cpp::build::71] Error Code 2: Internal Error (Assertion engine failed. )"
     (tmp_path / "b.log").write_text(f"{said}\n", encoding="utf-8")
