@@ -1,8 +1,9 @@
 """Nodes that the ONNX parser and Torch-TensorRT refuse or warn about."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from math import inf
 
 from trtforensics.console.counting import grouped, listed
@@ -44,10 +45,11 @@ class _Failure:
 
 
 def _failures(case: Case) -> Iterator[_Failure]:
-    for begin in case.notes("parse_failed"):
+    begins, later = case.notes("parse_failed"), case.notes(*_BEHIND, "dumped_node")
+    for begin, ahead in zip_longest(begins, begins[1:]):
         tried = [n for n in case.notes("plugin_tried") if 0 < begin.span.line - n.span.line <= NEAR]
         tried = [n for n in tried if n.text("name").rpartition("::")[2] == begin.text("op") or not begin.text("op")]
-        mine = _behind(case, begin)
+        mine = _behind(begin, later, ahead.span.line - 1 if ahead else inf)
         mine += [n for n in case.notes(*_UNREGISTERED) if 0 < begin.span.line - n.span.line <= _BEFORE]
         node = next((note.text("node") for note in mine if note.kind == "node_name"), "")
         reason = next((note.text("text") for note in mine if note.kind == "parser_assertion"), "")
@@ -58,16 +60,14 @@ def _failures(case: Case) -> Iterator[_Failure]:
         yield _Failure(begin.text("op"), begin.text("index"), node, reason, (begin.span, *around), inner)
 
 
-def _behind(case: Case, begin: Note) -> list[Note]:
-    """Return what stands near the line about a node, or near what it is told by before the next: dumps may be long."""
-    ahead = (note.span.line for note in case.notes("parse_failed") if note.span.line > begin.span.line)
-    last, end = min(ahead, default=inf), float(begin.span.line + NEAR)
-    mine: list[Note] = []
-    for note in case.notes(*_BEHIND, "dumped_node"):
+def _behind(begin: Note, later: Sequence[Note], last: float) -> list[Note]:
+    """Return what stands near the line about a node, or near what tells of it up to a last line: dumps may be long."""
+    mine, end = [], float(begin.span.line + NEAR)
+    for note in later:
         if begin.span.line < note.span.line <= end:
-            mine += [note] * (note.kind in _BEHIND)
-            end = max(end, min(note.span.line + NEAR, last - 1))
-    return mine
+            mine.append(note)
+            end = max(end, min(note.span.line + NEAR, last))
+    return [note for note in mine if note.kind in _BEHIND]
 
 
 def _no_importer(reason: str) -> bool:
