@@ -15,9 +15,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from trtforensics.sources.build_log import load_build_log
-from trtforensics.sources.quoting import read_log
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
@@ -131,6 +128,7 @@ def no_trials(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def read(tmp_path: Path) -> Callable[[str], BuildLog]:
     """Return what reads a text as ``report`` does, which takes excerpts too."""
+    from trtforensics.sources.quoting import read_log  # noqa: PLC0415 - the workers' controller reads no log
 
     def read_text(text: str) -> BuildLog:
         path = tmp_path / "run.log"
@@ -143,6 +141,7 @@ def read(tmp_path: Path) -> Callable[[str], BuildLog]:
 @pytest.fixture
 def load(tmp_path: Path) -> Callable[[str], BuildLog]:
     """Return what parses a text as a build log."""
+    from trtforensics.sources.build_log import load_build_log  # noqa: PLC0415 - the workers' controller reads no log
 
     def parse(text: str) -> BuildLog:
         path = tmp_path / "build.log"

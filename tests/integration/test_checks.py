@@ -45,10 +45,10 @@ def model(folder: Path, kind: str, *, batch: int = 4) -> Path:
         ("finite", "fine", 0),
         ("finite", "overflow", 1),
         ("rows", "rows", 1),
-        ("repeat", "noise", 1),
         *(
             pytest.param(*row, marks=pytest.mark.slow)
             for row in (
+                ("repeat", "noise", 1),
                 ("against:{fine}", "rows", 1),
                 ("rows", "fine", 0),
                 ("repeat", "fine", 0),

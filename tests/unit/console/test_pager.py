@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.repository import ROOT
+from trtforensics.console import pager
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,3 +87,14 @@ def test_a_pager_that_is_left_early_is_no_error(tmp_path: Path) -> None:
 def test_a_pager_that_is_never_asked_for_text_is_not_started(tmp_path: Path) -> None:
     assert on_terminal(tmp_path, "parse", LOG, "-o", str(tmp_path / "facts.txt"))[0] == 0
     assert not (tmp_path / "started").exists()
+
+
+@pytest.mark.parametrize("text", ["", "shown"])
+def test_a_pager_is_started_by_the_first_text(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = tmp_path / "started"
+    monkeypatch.setattr(pager, "_command", lambda: ["sh", "-c", f"cat > {started}"])
+    with pager.paged():
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    assert started.exists() is bool(text)
+    assert not text or started.read_text() == text
