@@ -113,9 +113,10 @@ def test_every_schema_is_tried() -> None:
 def test_what_a_command_prints_is_as_its_schema_says(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = tmp_path / "made.json"
-    printed(capsys, "replay", "convert", "--json", TUNED, "-o", str(made))
-    layer = next(iter(json.loads(made.read_text(encoding="utf-8"))["replay"]))
+    made, layer = tmp_path / "made.json", ""
+    if "{made}" in COMMANDS[name]:
+        printed(capsys, "replay", "convert", "--json", TUNED, "-o", str(made))
+        layer = next(iter(json.loads(made.read_text(encoding="utf-8"))["replay"]))
     items = tmp_path / "items.txt"
     items.write_text("first\nsecond\n", encoding="utf-8")
     places = {"{out}": str(tmp_path / "out.json"), "{made}": str(made), "{layer}": layer, "{items}": str(items)}
