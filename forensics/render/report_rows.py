@@ -147,6 +147,7 @@ def _meanings(log: BuildLog, *, further: bool = False) -> Iterator[TimeRow]:
         }
         values |= {**_of_run(build, run), **_of_room(build, run)} if run is not None else {}
         values["device"] = build.option("device", "Selected Device") or sm_of(run.setting if run else "")
+        values["accurate"] = any(each.key.startswith("accuracy") for each in build.results)
         values["timeless"] = not timed and not any(each.profiles for each in log.builds)
         command = (run.command if run is not None else "") or build.command or ""
         command = command or (f"polygraphy {run.subcommand}" if run is not None and run.only_reads else "")
@@ -196,6 +197,7 @@ def _of_run(build: Build, run: Run) -> Values:
     return {
         **dict.fromkeys((run.program.value, run.outcome.ending.value, *(each.value for each in phases)), True),
         "ended": ended,
+        "phased": bool(phases),
         "compares": any(comparison.right for comparison in run.comparisons),
         "outputs": max((len(each.outputs) for each in run.comparisons), default=0),
         "one_runner": run.program is Program.POLYGRAPHY and len(runners) == 1 and not run.comparisons,

@@ -121,7 +121,9 @@ def _command(view: LinesView) -> tuple[int, str | None]:
     printed = (row for kind in ("banner", "poly_run", "poly_verdict") for row in view.each(kind, "command"))
     typed = typed_commands(view)
     known = (row for row in typed if program_of(row[1]) is not None)
-    return next((row for row in chain(printed, known, of_programs(typed)) if row[1]), (0, None))
+    code = {*view.lines("cell")}  # of a notebook, but for what it hands to a shell
+    others = of_programs(row for row in typed if row[0] not in code or row[1].startswith(("!", "%")))
+    return next((row for row in chain(printed, known, others) if row[1]), (0, None))
 
 
 _MODE = regex(rf"polygraphy(?:\.exe)? ((?:run|convert)\b|(?:{'|'.join(POLYGRAPHY_READERS)})(?: [a-z-]+(?!\S))?)")

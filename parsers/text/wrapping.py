@@ -89,7 +89,7 @@ def _outermost(text: bytes) -> tuple[str, re.Pattern[bytes]] | None:
     lines = [line for line in text.split(b"\n") if line.strip() and not line.startswith(_FENCE)]
     if not lines:
         return None
-    is_table = _RULE.search(text) is not None  # the first cells of its rows are no names
+    is_table = _RULE.search(text) is not None or all(line.count(b"|") > 1 for line in lines)  # its cells are no names
     for name, front, pasted in _FRONTS if _shared(lines, _ANY_FRONT) else ():
         indented = rb"[ \t]{0,8}" + front
         if (pasted or not is_table) and _shared(lines, re.compile(indented)):

@@ -526,6 +526,15 @@ def test_a_latency_near_its_limit_tells_what_is_left(read: Load, limit: int, wor
     )
     assert words in said(read(text))
     assert words not in said(read(text.replace("Server", "Offline")))
+    assert "no accuracy" in said(read(text))
+    assert "no accuracy" not in said(read(f"{text}accuracy=75.34%, good=3767, total=5000\n"))
+
+
+def test_calls_are_not_counted_where_trtexec_counts_inputs(read: Load) -> None:
+    log = TIMED.format("a", 2).replace("[I] GPU", "[I] Timing trace has 40 queries over 3 s\n[I] GPU", 1)
+    assert "the figures rest on 40 calls" in said(read(log))
+    options = "[I] === Inference Options ===\n[I] Batch: 8\n[I] === Reporting Options ===\n[I] GPU"
+    assert "figures rest on" not in said(read(log.replace("[I] GPU", options, 1)))
 
 
 def test_an_accuracy_just_above_its_threshold_is_told(read: Load) -> None:

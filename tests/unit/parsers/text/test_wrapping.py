@@ -68,6 +68,7 @@ def test_wrappings_lie_around_each_other() -> None:
 def test_a_log_as_its_logger_wrote_it_has_none() -> None:
     assert wrapping_of(b"".join(line + b"\n" for line in LINES)) is None
     assert wrapping_of(b"") is None
+    assert wrapping_of(b"Model | onnx | fp16\nmAP   | 70.7 | 65.8\n") is None
 
 
 def test_a_window_shows_the_lines_as_they_are_and_has_them_bare() -> None:
