@@ -35,6 +35,8 @@ EXAMPLES = {
     "profile_row_json": b', { "name" : "warp", "timeMs" : 7.5, "averageMs" : 0.5, "percentage" : 7 }',
     "poly_stats_old": b"    Runner: trt-runner-N0-1  | Stats: mean=1, min=-2 at (0, 1), max=3 at (0, 2)",
     "cache_invalid": b"Detected invalid timing cache, setup a local cache instead",
+    "calibration_graph": b"Perform graph optimization on calibration graph.",
+    "calibration_started": b"Starting Calibration.",
     "calibrator_explicit": b"Calibrator won't be used in explicit quantization mode. Please insert Quantize layers.",
     "calibration_completed": b"Calibration completed in 0.3 seconds.",
     "device_request": b"Tactic Device request: 448MB Available: 425MB. Device memory is insufficient to use tactic.",
