@@ -42,12 +42,12 @@ _SIDE = regex(STATED["side"])
 _REFERENCE, _OPTIMIZED = (regex(STATED[what]) for what in ("reference", "optimized"))
 """What a comparison is measured by, and what it is not."""
 _WHOLE, _NEARLY, _PART, _ROUNDED = 100, 0.9995, 0.01, 0.03
-"""Numbers from the first on are shown without decimals, those from the second to 1 with more. A smaller part than the
-third is not told. Parts may lack the fourth of their whole."""
+"""Numbers from the first on are shown without decimals, those from the second to 1 with more. Parts below the third are
+not told. What parts add up to may be smaller than their whole by the fourth."""
 _UNTOLD = "not told"  # what ran
-_TIMES, _ALIKE, _LOST, _DOUBTED, _MADE = 1.2, 1.1, 0.002, 20, 1000
+_TIMES, _ALIKE, _LOST, _DOUBTED = 1.2, 1.1, 0.002, 20
 """From here on it is said how many times apart figures of a name are; below, that they are alike; a part of an accuracy
-that is lost; from where on a first call may be among them, and what was made in one surely is."""
+that is lost; from where on a first call may be among them."""
 
 
 def figure(value: float) -> str:
@@ -212,7 +212,8 @@ def _gain(name: StatedName, sides: Mapping[str, Sequence[_Named]]) -> tuple[str,
     rests = {_SIDE.sub("", side).strip(" _-") for side in sides if not side.startswith("before ")} - {""}
     is_usual = not _FORMS["once"].search(name.name)  # a first call holds what is loaded and built
     comparable = len(sides) > 1 and len(rests) <= 1 and (is_rate or is_accuracy or _is_time(name)) and is_usual
-    if low <= 0 or not comparable or high >= _MADE * low or high < (1 + _LOST if is_accuracy else _TIMES) * low:
+    least = (1 + _LOST if is_accuracy else _TIMES) * low
+    if not comparable or low <= 0 or high < least or is_apart([high, low]):  # what was made is in a first call
         return None
     if not all(_SIDE.search(side) or side_of(side) for side in sides):
         return None

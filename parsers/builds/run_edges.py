@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
+from math import inf
 
 import numpy as np
 
@@ -32,7 +33,7 @@ _SET_UP = regex(r"\.py:[0-9]+ [A-Z]+\] (?:Running|Detected|Generated) ")
 _MOST_TYPED = 8
 """Runs of typed commands, whatever they start, that a text is taken apart into."""
 _OF_EXCERPT = 2000
-"""The most lines of a text in which somebody pasted what several machines print."""
+"""Headings that name a GPU begin runs in texts of at most so many lines."""
 _NEAR_END = 3
 """Lines from the end of a block in which it may say how it ended."""
 _VERSION = "TensorRT version"
@@ -64,6 +65,12 @@ def of_programs(typed: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
     """Return the commands that start a program, which is none of the system's."""
     own = ((line, command) for line, command in typed if command)
     return [(line, command) for line, command in own if not _OF_SYSTEM.match(_BEFORE_COMMAND.sub("", command))]
+
+
+def _next(lines: Sequence[int], first: int) -> float:
+    """Return the first of some lines that is not before a line; infinity if there is none."""
+    place = bisect_left(lines, first)
+    return lines[place] if place < len(lines) else inf
 
 
 class RunEdges:
@@ -149,11 +156,9 @@ class RunEdges:
         return max(last - first + 1 - (high - low), 0)
 
     def _tells(self, first: int, last: int) -> bool:
-        """Whether a logger writes between two lines, or a program that somebody started, before a fence."""
-        place = bisect_left(self._answers, first)
-        answer = self._answers[place] if place < len(self._answers) else last + 1
-        is_answered = answer <= last and not any(first <= fence < answer for fence in self._fences)
-        return is_answered or self.own_lines(first, last) > 0
+        """Whether a logger writes between two lines, or a program that was started answers and no fence is before."""
+        answer, fence = _next(self._answers, first), _next(self._fence_lines, first)
+        return answer <= min(last, fence) or self.own_lines(first, last) > 0
 
     def first_own(self, first: int) -> int:
         """Return the first such line from a line on."""
@@ -230,17 +235,21 @@ class RunEdges:
                 yield line
 
     @cached_property
-    def _fences(self) -> Mapping[int, bool]:
+    def _fences(self) -> list[tuple[int, bool]]:
         """The lines of fences, and whether code stands behind each."""
         read = ((line, _FENCE.match(text)) for line, text in self._log.each("untyped", "text"))
-        return {line: match["code"] is not None for line, match in read if match}
+        return [(line, match["code"] is not None) for line, match in read if match]
+
+    @cached_property
+    def _fence_lines(self) -> list[int]:
+        return [line for line, _ in self._fences]
 
     def _fenced(self, _: Sequence[int]) -> Iterator[int]:
         """Give the fences of a document behind a fenced block that ends with an error, a crash or a success.
 
         Such a block is another run where loggers of TensorRT write in it.
         """
-        fences = [*self._fences.items()]
+        fences = self._fences
         outputs = [fence for pair in zip(fences[::2], fences[1::2], strict=False) if not pair[0][1] for fence in pair]
         pairs = [(first, last) for (first, _), (last, _) in zip(outputs[::2], outputs[1::2], strict=True)]
         blocks = [(first, last) for first, last in pairs if self.own_lines(first + 1, last - 1)]

@@ -34,7 +34,7 @@ _LONGEST, _LEFT = 110, 24
 """Characters of a line that begins a side, and of what a heading may say besides."""
 _NEAR, _MOST, _APART, _MADE, _NEXT = 0.2, 0.75, 2, 1000, 3
 """Figures are of one side if so large a part of them lies so near to their median. A first figure stands apart if it is
-so many times the median of several others, or the only other; so many behind it are looked at. The most runs."""
+so many times the median of several others, or the only other; so many behind it are looked at."""
 
 
 @lru_cache(1 << 12)

@@ -161,8 +161,10 @@ def step_failed(case: Case) -> Iterator[Observation]:
     run = case.log.run_of(case.build)
     if run is None or run.outcome.ending in {Ending.PASSED, Ending.NONE}:
         return
-    here, boxed = range(case.build.first_line, case.build.last_line + 1), [n.span.line for n in case.notes("pip_build")]
-    failed = [x for x in run.outcome.exits if x.code and x.span.line in here and x.span.line - _BOX not in boxed]
+    here = range(case.build.first_line, case.build.last_line + 1)
+    boxed = {note.span.line + _BOX for note in case.notes("pip_build")}
+    codes = (each for each in run.outcome.exits if each.code)
+    failed = [each for each in codes if each.span.line in here and each.span.line not in boxed]
     outcome, last = run.outcome, max(run.phases, key=lambda phase: phase.last_line, default=None)
     where = f"; the last phase is {last.name} (line {last.last_line})" if last is not None else ""
     items = next((text for text, _ in run.facts if text.startswith("failed: ")), "")
@@ -184,7 +186,9 @@ def step_failed(case: Case) -> Iterator[Observation]:
         yield Observation(title, [place], same_as="own")
 
 
-_SHOWN, _BOX = 3, 3  # forms and steps that are shown; lines from the head of pip's box to the exit code in it
+_SHOWN = 3
+_BOX = 3
+"""Lines from the head of pip's box to the exit code in it."""
 
 
 def _exit(step: StepExit) -> str:

@@ -211,6 +211,7 @@ async def test_measured_times_are_those_of_all_layers_of_a_row(
     async with timed_app.run_test(size=(160, 50)) as pilot:
         await until(pilot, lambda: timed_app.first.rows.selected is not None)
         await pilot.press("v")
+        await until(pilot, lambda: "latency 1 → 2 ms" in screen_text(timed_app))
         shown = screen_text(timed_app)
         assert "latency 1 → 2 ms" in shown
         assert "sum of layers +0.8750 ms, measured" in shown
